@@ -1,0 +1,31 @@
+/* One line that says where the episode stands. data-version is the counter that tests and tools can wait for. */
+const { el, plural } = window.ecom;
+const root = element.querySelector(".ec-meters");
+
+function dots(used, total, label) {
+  const marks = Array.from({ length: Math.min(total, 20) }, (_, i) => el("i", { class: i < used ? "on" : "" }));
+  return el("span", { class: "ec-dots", role: "img", "aria-label": label }, marks);
+}
+const item = (name, title, ...content) => el("div", { class: "ec-meter", title }, el("span", { class: "ec-name" }, name), el("span", { class: "ec-value" }, content));
+
+function draw() {
+  const value = props.value || { status: "loading", version: 0 };
+  root.dataset.version = value.version;
+  root.dataset.status = value.status;
+  if (value.status === "loading" || value.status === "empty" || value.status === "failed") {
+    const wait = value.status === "loading" && el("span", { class: "ec-spinner", "aria-hidden": "true" });
+    root.replaceChildren(el("p", { class: "ec-note", role: "status" }, wait, value.note || "loading the shop …"));
+    return;
+  }
+  const over = value.status === "finished";
+  const turn = over ? `Finished after ${plural(value.turn, "turn")} of ${value.turn_budget}` : `Turn ${value.turn} of ${value.turn_budget}`;
+  root.replaceChildren(...[
+    el("div", { class: "ec-meter ec-turn" }, el("b", { id: "ec-turn" }, turn), dots(value.turn, value.turn_budget, turn)),
+    item("Tool calls", "Tool calls that one turn may hold", `${value.tool_budget} per turn`),
+    value.show_list && item("List", "Longest list of recommendations that is scored (k)", `k = ${value.list_size}`),
+    item("Search depth", "Most results that one page of a search may hold", value.search_depth),
+    item("Today", "The date inside this episode", value.today),
+    el("div", { class: "ec-meter ec-id" }, el("code", {}, `${value.env_id} · d ${value.difficulty} · seed ${value.seed}`))].filter(Boolean));
+}
+watch("value", draw);
+draw();

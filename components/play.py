@@ -1,0 +1,116 @@
+"""The Play tab: a person sits where an agent would."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from components import records, views
+from components.session import ENVIRONMENTS, Session
+from components.widgets import CartPanel, Controls, Desk, Meters, ProductCards, RewardWaterfall, ToolForm
+
+START = {"env_id": next(iter(ENVIRONMENTS)), "difficulty": 0, "seed": 7}
+LOADING = "loading the shop …"
+# A widget redraws when its value is another one than before; this makes every value another one.
+_number = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class PlayTab:
+    """The components of the tab that events touch."""
+
+    controls: Controls
+    meters: Meters
+    result: RewardWaterfall
+    chat: gr.Chatbot
+    desk: Desk
+    cart: CartPanel
+    tools: ToolForm
+    cards: ProductCards
+
+    def outputs(self) -> list[Any]:
+        """In the order of what `show` returns."""
+        return [
+            self.controls,
+            self.meters,
+            self.result,
+            self.chat,
+            self.desk,
+            self.cart,
+            self.tools,
+            self.cards,
+        ]
+
+
+def build() -> PlayTab:
+    """Lay the tab out."""
+    controls = Controls(views.controls(**START), elem_id="controls")
+    meters = Meters(views.meters(None, 0, note=LOADING), elem_id="meters")
+    result = RewardWaterfall(None, elem_id="result")
+    with gr.Row(equal_height=False, elem_classes="ec-columns"):
+        with gr.Column(scale=6, min_width=320):
+            chat = gr.Chatbot(
+                label="Conversation: the customer on the left, you on the right",
+                elem_id="chat",
+                height=440,
+                # Everything is shown as the text it is: customers' words and titles are not markup.
+                render_markdown=False,
+                sanitize_html=True,
+                allow_tags=False,
+                latex_delimiters=[],
+                placeholder="The customer's first message appears here.",
+                buttons=["copy_all"],
+                group_consecutive_messages=False,
+            )
+            desk = Desk(views.desk(None, 0), elem_id="desk")
+            cart = CartPanel(views.cart(None), elem_id="cart")
+        with gr.Column(scale=5, min_width=320):
+            tools = ToolForm(views.tool_form(None), elem_id="tools")
+            cards = ProductCards(views.cards(None), elem_id="cards")
+    return PlayTab(controls, meters, result, chat, desk, cart, tools, cards)
+
+
+def show(session: Session, *, fresh: bool = True) -> list[Any]:
+    """Values of all outputs for the session as it stands.
+
+    Args:
+        session: The visitor's session.
+        fresh: Whether the episode may be another one than the page shows. The control bar and the tool form change
+            only then; they keep what is typed in them, and their values need not be sent again.
+    """
+    episode = session.episode
+    chosen = {"env_id": episode.env_id, "difficulty": episode.difficulty, "seed": episode.seed} if episode else START
+    finished = records.result(episode.trajectory) if episode and episode.trajectory else None
+    if finished is not None and episode is not None:
+        finished["episode"] = episode.key
+    return [
+        {**views.controls(**chosen), "number": next(_number)} if fresh else gr.skip(),
+        views.meters(episode, session.version),
+        finished,
+        views.conversation(episode),
+        _desk(session),
+        views.cart(episode),
+        views.tool_form(episode) if fresh else gr.skip(),
+        views.cards(episode),
+    ]
+
+
+def _desk(session: Session) -> dict[str, Any]:
+    return {**views.desk(session.episode, session.version), "number": next(_number)}
+
+
+def unchanged(session: Session) -> list[Any]:
+    """Only the desk is sent again, so that it wakes up; everything else stays as it is."""
+    values: list[Any] = [gr.skip() for _ in range(8)]
+    values[4] = _desk(session)
+    return values
+
+
+def waiting(note: str, *, failed: bool = False) -> list[Any]:
+    """Only the line of meters changes: it says what the page is waiting for."""
+    values: list[Any] = [gr.skip() for _ in range(8)]
+    values[1] = views.meters(None, 0, note=note, failed=failed)
+    return values

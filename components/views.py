@@ -1,0 +1,231 @@
+"""Pure functions: episode → what the Play tab shows. Nothing here knows a hidden goal before an episode has ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.session import ENVIRONMENTS, Episode, Turn
+
+# A longer tool result is cut in the conversation; the cards and the raw JSON of the trajectory have all of it.
+MOST_CHARACTERS = 12_000
+# What a newcomer has to know about a task, in one sentence each.
+TASKS = {
+    "E_CART": "Put exactly what the customer wants into the cart (right product, variant and quantity), then submit.",
+    "E_PD": "Find products that meet everything the customer asks for, rank them best first, and submit the list.",
+}
+# `ask_user` and `submit_answer` are the message box and the answer here.
+NOT_IN_FORM = frozenset(("ask_user", "submit_answer"))
+
+
+def controls(env_id: str, difficulty: Any, seed: Any) -> dict[str, Any]:
+    """Value of the control bar."""
+    environments = [{"id": name, "label": label} for name, label in ENVIRONMENTS.items()]
+    return {"environments": environments, "env_id": env_id, "difficulty": difficulty, "seed": seed}
+
+
+def meters(episode: Episode | None, version: int, *, note: str = "", failed: bool = False) -> dict[str, Any]:
+    """Value of the line that says where the episode stands."""
+    if episode is None or note:
+        status = "failed" if failed else "loading" if note else "empty"
+        hint = "Press “Play a random episode” to meet a customer, or choose a task, a difficulty and a seed first."
+        return {"version": version, "status": status, "note": note or hint}
+    seen = episode.observation
+    taken = seen.turn
+    return {
+        "version": version,
+        "status": "running" if episode.running else "finished",
+        "turn": taken + 1 if episode.running else taken,
+        "turn_budget": taken + seen.turns_left,
+        "tool_budget": seen.tool_budget,
+        "list_size": seen.list_size,
+        "show_list": "recommended_product_ids" in seen.answer_fields,
+        "search_depth": seen.search_depth,
+        "today": seen.today,
+        "env_id": episode.env_id,
+        "difficulty": episode.difficulty,
+        "seed": episode.seed,
+    }
+
+
+def conversation(episode: Episode | None) -> list[dict[str, Any]]:
+    """Messages of the chatbot. The player is the agent, on the right; the customer is on the left."""
+    if episode is None:
+        return []
+    messages: list[dict[str, Any]] = [_said(episode.opening)]
+    for turn in episode.turns:
+        messages.extend(_thought(call) for call in turn.calls)
+        if turn.message:
+            messages.append({"role": "user", "content": turn.message})
+        if turn.answer is not None:
+            messages.append({"role": "user", "content": _answer_text(turn.answer)})
+        if turn.customer:
+            messages.append(_said(turn.customer))
+    if not episode.running:
+        messages.append({"role": "assistant", "content": "— End of the conversation —"})
+    return messages
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def _answer_text(answer: Mapping[str, Any]) -> str:
+    fields = [f"{name}: {_words(value)}" for name, value in answer.items()]
+    return "Answer submitted" + (" — " + "; ".join(fields) if fields else "")
+
+
+def _thought(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool call, folded: its arguments and its result are the text that an agent gets."""
+    refusal = error_of(call["result"])
+    summary = ", ".join(f"{name}: {_words(value)}" for name, value in call["args"].items())
+    body = f"Arguments\n{_json(call['args'])}\n\nResult\n{_json(call['result'])}"
+    title = f"{call['name']} — refused: {refusal}" if refusal else f"{call['name']}({summary[:90]})"
+    return {
+        "role": "user",
+        "content": body,
+        "metadata": {"title": title, "log": f"{call['ms']:.1f} ms", "status": "done"},
+    }
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return text[:MOST_CHARACTERS] + f"\n… {len(text) - MOST_CHARACTERS} more characters"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_words, value)) or "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def error_of(result: Any) -> str:
+    """The message of a refused call, or ""."""
+    error = result.get("error") if isinstance(result, Mapping) else None
+    return str(error.get("message", "refused")) if isinstance(error, Mapping) else ""
+
+
+def desk(episode: Episode | None, version: int) -> dict[str, Any]:
+    """Value of the desk, where a turn is put together."""
+    if episode is None:
+        return {"running": False, "version": version, "episode": "", "answer_fields": [], "log": None}
+    return {
+        "running": episode.running,
+        "version": version,
+        "episode": episode.key,
+        "task": TASKS[episode.env_id],
+        "tool_budget": episode.observation.tool_budget,
+        "list_size": episode.observation.list_size,
+        "answer_fields": _answer_fields(episode.observation.answer_fields),
+        "log": episode.log(),
+    }
+
+
+def _answer_fields(schemas: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "type": schema.get("type", "string"),
+            "choices": list(schema.get("enum", ())),
+            "description": schema.get("description", ""),
+        }
+        for name, schema in schemas.items()
+        if name != "done"
+    ]
+
+
+def tool_form(episode: Episode | None) -> dict[str, Any]:
+    """Value of the tool form: the schemas themselves."""
+    if episode is None:
+        return {"episode": "", "tools": []}
+    tools = [tool for tool in episode.observation.tools if tool["function"]["name"] not in NOT_IN_FORM]
+    return {"episode": episode.key, "tools": tools}
+
+
+def cart(episode: Episode | None) -> dict[str, Any]:
+    """Value of the cart panel: what the last cart tool returned, and nothing that no tool returned."""
+    if episode is None or not any(tool["function"]["name"].startswith("cart_") for tool in episode.observation.tools):
+        return {"lines": [], "total": None, "known": False, "hidden": episode is not None}
+    for call in reversed([call for turn in episode.turns for call in turn.calls]):
+        result = call["result"]
+        if call["name"].startswith("cart_") and isinstance(result.get("lines"), list):
+            lines = [{**line, "variant": variant_label(line.get("variant"))} for line in result["lines"]]
+            return {"lines": lines, "total": result.get("total"), "known": True, "hidden": False}
+    return {"lines": [], "total": None, "known": False, "hidden": False}
+
+
+def variant_label(variant: Any) -> str:
+    """A variant's attributes in one line: ``size: XS``."""
+    if isinstance(variant, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in variant.items())
+    return "" if variant is None else str(variant)
+
+
+def cards(episode: Episode | None) -> dict[str, Any]:
+    """Value of the product cards: everything tools returned in this episode, newest first."""
+    if episode is None:
+        return {"episode": "", "cards": [], "recommends": False}
+    found: dict[str, dict[str, Any]] = {}
+    for position, (turn, call) in enumerate((turn, call) for turn in episode.turns for call in turn.calls):
+        for place, item in enumerate(_products(call["result"])):
+            card = found.setdefault(item["id"], _blank_card(item["id"]))
+            _merge(card, item)
+            card["order"] = (-position, place)
+            card["source"] = _source(turn, call)
+    ordered = sorted(found.values(), key=lambda card: card["order"])
+    for card in ordered:
+        del card["order"]
+    recommends = "recommended_product_ids" in episode.observation.answer_fields
+    return {"episode": episode.key, "cards": ordered, "recommends": recommends}
+
+
+def _source(turn: Turn, call: Mapping[str, Any]) -> str:
+    return f"{call['name'].removeprefix('catalog_').removeprefix('user_get_').replace('_', ' ')}, turn {turn.number}"
+
+
+def _products(result: Any) -> Iterator[dict[str, Any]]:
+    """The products in a tool result, each with its id under `id`; the cart has a panel of its own."""
+    if not isinstance(result, Mapping):
+        return
+    if isinstance(result.get("title"), str) and ("id" in result or "variants" in result):
+        yield {**result, "id": result.get("id", result.get("product_id"))}
+    for name in ("results", "products"):
+        entries = result.get(name)
+        for entry in entries if isinstance(entries, list) else ():
+            yield from _products(entry)
+
+
+def _blank_card(product_id: str) -> dict[str, Any]:
+    card: dict[str, Any] = dict.fromkeys(("price", "rating", "ship_days", "stock", "in_stock"))
+    text = dict.fromkeys(("title", "type", "category", "color", "description"), "")
+    return {"product_id": product_id, **card, **text, "attributes": {}, "variants": []}
+
+
+def _merge(card: dict[str, Any], item: Mapping[str, Any]) -> None:
+    """Put what a later result says over what an earlier one said."""
+    for name in ("title", "type", "category", "description", "price", "rating", "ship_days", "stock"):
+        if item.get(name) is not None:
+            card[name] = item[name]
+    attributes = {"brand": item["brand"]} if item.get("brand") else {}
+    attributes.update(item.get("attributes") or {})
+    card["attributes"].update(attributes)
+    card["color"] = card["attributes"].get("color", "")
+    if "variants" in item:
+        card["variants"] = [_variant(variant) for variant in item["variants"]]
+        card["in_stock"] = any(variant["in_stock"] for variant in card["variants"]) if card["variants"] else None
+    if item.get("stock") is not None:
+        card["in_stock"] = item["stock"] > 0
+
+
+def _variant(variant: Mapping[str, Any]) -> dict[str, Any]:
+    stock = variant.get("stock")
+    return {
+        "variant_id": variant.get("variant_id"),
+        "label": variant_label(variant.get("attributes")),
+        "price": variant.get("price"),
+        "stock": stock,
+        "in_stock": stock is None or stock > 0,
+    }

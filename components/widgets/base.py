@@ -1,0 +1,51 @@
+"""The base of all widgets: a frame that never changes, and a script that fills it.
+
+Gradio puts values into a template with Handlebars and then evaluates the outcome as a JavaScript template literal. So
+`{{title}}` escapes ``<`` but runs whatever a title holds between ``${`` and ``}``. No value of ours therefore goes
+through a template: the template is a constant, and the script builds the contents from text nodes.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.component_meta import ComponentMeta
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+class _WithoutStub(ComponentMeta):
+    """Gradio writes a .pyi file beside the source of every component class; this leaves the source tree alone."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> type:
+        return ABCMeta.__new__(mcs, name, bases, attrs)
+
+
+class Widget(gr.HTML, metaclass=_WithoutStub):
+    """A `gr.HTML` whose contents a script from `assets/js` draws from the value.
+
+    Attributes:
+        frame: CSS class of the root element; the script looks it up by this.
+        script: File name in `assets/js`.
+        attributes: More attributes of the root element, as HTML.
+    """
+
+    frame = ""
+    script = ""
+    attributes = ""
+
+    def __init__(self, value: Any = None, **options: Any):
+        super().__init__(
+            value,
+            html_template=f'<div class="ec {self.frame}" {self.attributes}></div>',
+            js_on_load=(ASSETS / "js" / self.script).read_text(encoding="utf-8"),
+            apply_default_css=False,
+            **options,
+        )
+
+    def api_info(self) -> dict[str, Any]:
+        """The value is a JSON object."""
+        return {"type": "object"}

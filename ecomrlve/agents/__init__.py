@@ -1,0 +1,1 @@
+"""Agents: the reference, baselines and cheats."""

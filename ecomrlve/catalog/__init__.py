@@ -1,0 +1,1 @@
+"""Products: the store, sources, variants, search."""

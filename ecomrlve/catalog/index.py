@@ -1,0 +1,73 @@
+"""Dense vectors of a catalog, kept in FAISS, computed once and cached on disk.
+
+The default catalog's vectors are shipped (float16). Any other catalog's are computed once into a cache that is keyed
+by the fingerprints of catalog and encoder and is published by an atomic rename.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ecomrlve.catalog.columns import Catalog
+from ecomrlve.catalog.encoder import Encoder
+
+SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "embeddings"
+
+
+def cache_folder() -> Path:
+    """Where computed vectors are kept: $ECOMRLVE_CACHE, else ~/.cache/ecomrlve."""
+    return Path(os.environ.get("ECOMRLVE_CACHE") or Path.home() / ".cache" / "ecomrlve")
+
+
+def text_of(catalog: Catalog, row: int) -> str:
+    """What is encoded of a product."""
+    path = " ".join(catalog.category_names[catalog.category_codes[row]])
+    return f"{catalog.titles[row]}. {catalog.type_of(row)}, {path}"
+
+
+def embeddings(catalog: Catalog, encoder: Encoder, *, progress: bool = False) -> np.ndarray:
+    """Vectors of all rows: float16, shape (rows, dimensions); shipped, cached, or computed and cached now."""
+    file = f"{catalog.fingerprint}-{encoder.name.replace('/', '--')}.npy"
+    for folder in (SHIPPED, cache_folder()):
+        if (folder / file).exists():
+            vectors = np.load(folder / file)
+            if vectors.shape[0] == len(catalog):
+                return vectors
+    vectors = encoder.encode([text_of(catalog, row) for row in range(len(catalog))], progress=progress)
+    vectors = vectors.astype(np.float16)
+    save(vectors, cache_folder() / file)
+    return vectors
+
+
+def save(vectors: np.ndarray, path: Path) -> None:
+    """Write an array so that a reader sees all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        np.save(file, vectors)
+    os.replace(file.name, path)
+
+
+class DenseIndex:
+    """Exact inner products against all rows, by a FAISS flat index.
+
+    Args:
+        vectors: float16 or float32, shape (rows, dimensions), unit length.
+    """
+
+    def __init__(self, vectors: np.ndarray):
+        import faiss
+
+        self._index: Any = faiss.IndexFlatIP(vectors.shape[1])
+        self._index.add(np.ascontiguousarray(vectors, dtype=np.float32))
+
+    def scores(self, vector: np.ndarray) -> np.ndarray:
+        """Cosine similarity of a query to every row: float32, shape (rows,)."""
+        values, rows = self._index.search(vector[None, :], self._index.ntotal)
+        result = np.empty(self._index.ntotal, np.float32)
+        result[rows[0]] = values[0]
+        return result

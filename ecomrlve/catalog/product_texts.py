@@ -1,0 +1,140 @@
+"""How a generated product is written about: the parts of its title and the sentences of its description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ecomrlve.catalog.columns import plain_number
+from ecomrlve.catalog.departments import TypeSpec, holds
+from ecomrlve.catalog.product import Attribute
+from ecomrlve.streams import Stream
+
+LONGEST_TITLE = 9  # words
+YES_NO = {"yes", "no"}
+# Words of these attributes speak for themselves ("oak", "striped"); others need their label ("ceramic basket").
+PLAIN = ("color", "material", "style", "pattern", "finish")
+# A bare number with one of these units could be anything.
+VAGUE_UNITS = ("", "years", "year", "dB", "%", "points", "days", "months")
+_SMALL_WORDS = ("of", "and", "with", "for", "in", "to")
+
+
+class Wording:
+    """The words for every attribute value of one product type.
+
+    Args:
+        kind: The type.
+        attributes: What is known about attributes.
+    """
+
+    def __init__(self, kind: TypeSpec, attributes: Mapping[str, Attribute]):
+        self._variants = kind.variant.values
+        units = [attributes[name].unit for name in kind.attributes]
+        self._titles: dict[str, dict[Any, str]] = {}
+        self._phrases: dict[str, dict[Any, str]] = {}
+        for name, values in kind.attributes.items():
+            info = attributes[name]
+            named = info.unit in VAGUE_UNITS or units.count(info.unit) > 1
+            self._titles[name] = {value: _title_part(info, value, named) for value in values}
+            self._phrases[name] = {value: _phrase(info, value) for value in values}
+        # A title that names what a variant may be ("10 cm" beside size 10) would seem to choose one.
+        self.titled = [name for name in kind.attributes if not self._clashes(name)]
+
+    def _clashes(self, name: str) -> bool:
+        return any(holds(part, value) for part in self._titles[name].values() for value in self._variants)
+
+    def length(self, name: str) -> int:
+        """The most words that a value of the attribute takes in a title."""
+        return max(len(part.split()) for part in self._titles[name].values())
+
+    def title(self, start: str, named: Sequence[str], values: Mapping[str, Any]) -> str:
+        """A title: brand, series and noun, then the values of the named attributes."""
+        parts = [part for name in named if (part := self._titles[name][values[name]])]
+        if parts and len(named) == 1 and named[0] == "color":
+            return f"{start} in {parts[0]}"
+        return ", ".join([start, *parts])
+
+    def description(self, plan: tuple[str, str, Sequence[str]], values: Mapping[str, Any]) -> str:
+        """One or two sentences after a plan from `description_plan`."""
+        before, after, named = plan
+        phrases = [self._phrases[name][values[name]] for name in named]
+        listed = " and ".join([", ".join(phrases[:-1]), phrases[-1]])
+        return before + (listed if before.endswith(": ") else listed[0].upper() + listed[1:]) + after
+
+
+def description_plan(stream: Stream, kind: TypeSpec, series: str, varying: Sequence[str]) -> tuple[str, str, list[str]]:
+    """What comes before and after the attributes in a family's descriptions, and which attributes these are.
+
+    Args:
+        stream: Where the choices come from.
+        kind: The product type.
+        series: The family's series name.
+        varying: Attributes in which the family's members differ; one of them is always mentioned.
+    """
+    use, feature = stream.choice(kind.uses), stream.choice(kind.features)
+    first = stream.choice(varying)
+    rest = stream.sample([name for name in kind.attributes if name != first], 1 + stream.integer(2))
+    noun = kind.name[0].upper() + kind.name[1:]
+    before, after = stream.choice(
+        (
+            ("", f". Made for {use}."),
+            (f"{noun} for {use}: ", "."),
+            (f"{series} is made for {use}: ", "."),
+            ("", f". {feature}. Good for {use}."),
+            (f"{noun} with {use} in mind. ", "."),
+            ("", f", made with {use} in mind. {feature}."),
+        )
+    )
+    return before, after, stream.shuffled([first, *rest])
+
+
+def _amount(info: Attribute, value: float, unit: str) -> str:
+    if value == 1 and unit.endswith("s") and len(unit) > 2:
+        unit = unit[:-1]
+    return f"{plain_number(value)} {unit}".strip()
+
+
+def _title_part(info: Attribute, value: Any, named: bool) -> str:
+    """A value as titles put it: ``5 L``, ``Black``, ``Ceramic Basket``, ``Waterproof``; empty for a plain "no"."""
+    if info.kind == "number":
+        if info.name == "age_from":
+            return f"Ages {plain_number(value)}+"
+        if info.name == "pack_size":
+            return f"Pack of {plain_number(value)}"
+        amount = _amount(info, value, info.unit)
+        return f"{amount} {_capitalised(info.label)}" if named else amount
+    if value in YES_NO:
+        return _capitalised(info.label) if value == "yes" else ""
+    return _capitalised(value if info.name in PLAIN else _with_label(info, value))
+
+
+def _phrase(info: Attribute, value: Any) -> str:
+    """A value in a sentence: ``5 L capacity``, ``in black``, ``ceramic basket``, ``not waterproof``."""
+    if info.kind == "number":
+        if info.name == "age_from":
+            return f"for ages {plain_number(value)} and up"
+        if info.name == "pack_size":
+            return f"{plain_number(value)} to a pack"
+        return f"{_amount(info, value, info.unit)} {info.label}"
+    if value in YES_NO:
+        return info.label if value == "yes" else f"not {info.label}"
+    if info.name == "color":
+        return f"in {value}"
+    if info.name == "material":
+        return f"made of {value}"
+    return f"{value} {info.name}" if info.name in PLAIN else _with_label(info, value)
+
+
+def _with_label(info: Attribute, value: str) -> str:
+    label = info.label.removesuffix(" type")
+    if value == "none":
+        return f"no {label}"
+    shared = set(label.casefold().split()) & set(value.casefold().replace("-", " ").split())
+    return value if shared else f"{value} {label}"
+
+
+def _capitalised(text: str) -> str:
+    words = text.split()
+    return " ".join(
+        word if place and word in _SMALL_WORDS else word[:1].upper() + word[1:] for place, word in enumerate(words)
+    )

@@ -1,0 +1,1 @@
+"""The simulated customer: what it wants, knows, understands and says."""

@@ -1,0 +1,303 @@
+"""What the customer does next: deterministic rules over the ledger and the world. Language is only put on top.
+
+The rules, in the order in which they speak in one reply: a change of mind that is due; what was asked for; what is
+wrong; otherwise a confirmation, something volunteered, or small talk. Two things are said unasked: the fallback of an
+item that a tool result shows or refuses as sold out, and, when two turns remain, everything still unsaid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ecomrlve.customer.grammar import Grammar, join
+from ecomrlve.customer.ledger import HEADS, Ledger, Slot
+from ecomrlve.customer.noise import add_noise
+from ecomrlve.customer.persona import Persona
+from ecomrlve.customer.understanding import Understanding, understand
+from ecomrlve.streams import Stream
+
+PER_QUESTION = 3  # slots one reply reveals to questions about them
+PER_OPEN_QUESTION = 2
+COMPLAINTS_PER_REPLY = 2
+CORRECTIONS_BEFORE_GIVING_UP = 3
+TURNS_WITHOUT_PROGRESS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something the customer sees to be wrong.
+
+    Attributes:
+        subject: What it is about; repeated complaints about one subject wear out the customer's patience.
+        facts: What the grammar's act `correct` needs.
+        keys: Slots that saying it gives away.
+        item_name: How the customer calls the item, for giving it up.
+    """
+
+    subject: str
+    facts: Mapping[str, Any]
+    keys: tuple[str, ...] = ()
+    item_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """What happened in the agent's turn, as far as the customer can know.
+
+    Attributes:
+        turn: Number of this agent turn, from 1.
+        turns_left: Turns that remain after it.
+        message: What the agent said, or empty.
+        hasty: The agent answered although something is unsaid; the answer was not judged.
+        cart_changed: The cart is not as it was.
+        shown: How many products the message shows.
+        complaints: What is wrong in what the customer sees, most important first.
+        reached: The cart or the products shown are all that the customer wants, said or not.
+        sold_out: Fallback keys of items that a tool result of this turn shows or refuses as sold out.
+        gone: Fallback keys of items that are sold out, seen by the agent or not; they may be asked for.
+        progress: Something new was seen, or the shop changed for the better.
+    """
+
+    turn: int
+    turns_left: int
+    message: str
+    hasty: bool = False
+    cart_changed: bool = False
+    shown: int = 0
+    complaints: tuple[Complaint, ...] = ()
+    reached: bool = False
+    sold_out: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    progress: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the customer says after a turn.
+
+    Attributes:
+        acts: Its acts in the order they speak.
+        text: The words, with typos.
+        slots: Keys said, new or again.
+        new: Keys said for the first time, or with a new value.
+        discount: Why the turn counts as the customer's own, or empty.
+        quit: The customer leaves.
+    """
+
+    acts: tuple[str, ...]
+    text: str
+    slots: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    discount: str = ""
+    quit: bool = False
+
+
+@dataclass(slots=True)
+class _Draft:
+    acts: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    slots: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+
+
+class Customer:
+    """One customer in one episode.
+
+    Args:
+        env_id: Environment, which decides the words.
+        ledger: What it wants and has said. The customer is the only writer.
+        persona: Its style.
+        noise: Axis 6.
+        episode_key: What its streams are keyed by.
+        grammar: The words; None for the built-in grammar.
+    """
+
+    def __init__(
+        self,
+        env_id: str,
+        ledger: Ledger,
+        persona: Persona,
+        noise: float,
+        episode_key: tuple[Any, ...],
+        grammar: Grammar | None = None,
+    ):
+        self._env_id = env_id
+        self.ledger = ledger
+        self._persona = persona
+        self._noise = noise
+        self._key = episode_key
+        self._grammar = grammar or Grammar()
+        self._clarifications_left = math.ceil(len(ledger.omitted) / 2)
+        self._confirmed = False
+        self._messages = 0
+        self._idle = 0
+        self._corrections: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+
+    def open(self) -> Reply:
+        """The first message: the heads, and every slot that is not omitted."""
+        keys = [key for key in self.ledger.slots if key not in self.ledger.omitted and key not in self.ledger.asleep]
+        draft = _Draft()
+        self._add(draft, 0, "open", keys)
+        return self._reply(draft, 0)
+
+    def react(self, facts: TurnFacts) -> Reply | None:
+        """What the customer says after a turn; None where it keeps silent."""
+        draft = _Draft()
+        self._messages += bool(facts.message)
+        for key in facts.gone:
+            self.ledger.wake(key)
+        if facts.hasty:
+            self._speak_up(draft, facts, limit=3, context={"hasty": True})
+        elif facts.message:
+            self._answer(draft, facts)
+        unasked = [key for key in facts.sold_out if not self.ledger.said(key)]
+        self._add(draft, facts.turn, "elaborate", unasked, {"sold_out": True})
+        if facts.turns_left == 2 and not self.ledger.everything_said():
+            self._speak_up(draft, facts, limit=None, context={"late": True})
+        self._idle = 0 if draft.new or facts.progress else self._idle + 1
+        if self._idle >= TURNS_WITHOUT_PROGRESS and facts.turns_left > 0:
+            return self._quit(draft, facts)
+        return self._reply(draft, facts.turn, facts) if draft.acts else None
+
+    def thank(self, turn: int) -> Reply:
+        """The last word after an accepted answer."""
+        draft = _Draft()
+        self._add(draft, turn, "thanks", [], always=True)
+        return self._reply(draft, turn)
+
+    def _answer(self, draft: _Draft, facts: TurnFacts) -> None:
+        asks = understand(facts.message, [s for k, s in self.ledger.slots.items() if k not in self.ledger.asleep])
+        if self.ledger.pending and self._messages >= 2:
+            self._switch(draft, facts.turn)
+        complaints = self._due_complaints(facts, asks)
+        if asks.question:
+            self._clarify(draft, facts, asks, bool(complaints))
+        if complaints:
+            self._correct(draft, facts.turn, complaints)
+        elif facts.reached and (facts.cart_changed or facts.shown or asks.confirm):
+            self._confirm(draft, facts.turn)
+        elif facts.shown and not draft.acts and self.ledger.unsaid():
+            self._add(draft, facts.turn, "elaborate", [self.ledger.unsaid()[0].key])
+        if not draft.acts:
+            why = "shown_fine" if facts.shown or facts.cart_changed else "other" if asks.question else "working"
+            self._add(draft, facts.turn, "chat", [], {"why": why}, always=True)
+
+    def _clarify(self, draft: _Draft, facts: TurnFacts, asks: Understanding, busy: bool) -> None:
+        """Answer what was asked: the unsaid first, at most three slots; else repeat, or say there is nothing else."""
+        said = self.ledger.said
+        unsaid = [key for key in asks.asked if not said(key)][:PER_QUESTION]
+        if asks.open and len(unsaid) < PER_OPEN_QUESTION:
+            rest = [slot.key for slot in self.ledger.unsaid() if slot.key not in unsaid]
+            unsaid += rest[: PER_OPEN_QUESTION - len(unsaid)]
+        if unsaid:
+            self._add(draft, facts.turn, "clarify", unsaid)
+            return
+        if asks.open and not busy:
+            self._add(draft, facts.turn, "nothing_else", [], always=True)
+        elif asks.asked and not busy and not facts.reached:
+            self._add(draft, facts.turn, "repeat", list(asks.asked[:PER_QUESTION]))
+        elif asks.about and not busy:
+            self._add(draft, facts.turn, "unsure", [], {"about": asks.about}, always=True)
+
+    def _due_complaints(self, facts: TurnFacts, asks: Understanding) -> list[Complaint]:
+        """Complaints are made when the customer has just seen something: a changed cart, products, or it is asked."""
+        if not (facts.cart_changed or facts.shown or asks.confirm):
+            return []
+        return [c for c in facts.complaints if c.subject not in self._given_up][:COMPLAINTS_PER_REPLY]
+
+    def _correct(self, draft: _Draft, turn: int, complaints: Sequence[Complaint]) -> None:
+        open_complaints = []
+        for complaint in complaints:
+            self._corrections[complaint.subject] += 1
+            if self._corrections[complaint.subject] > CORRECTIONS_BEFORE_GIVING_UP:
+                self._given_up.add(complaint.subject)
+                name = complaint.item_name or "that one"
+                self._add(draft, turn, "give_up", [], {"item_name": name}, always=True)
+            else:
+                open_complaints.append(complaint)
+        if open_complaints:
+            keys = [key for complaint in open_complaints for key in complaint.keys]
+            context = {"complaints": [complaint.facts for complaint in open_complaints]}
+            self._add(draft, turn, "correct", list(dict.fromkeys(keys)), context, always=True)
+
+    def _confirm(self, draft: _Draft, turn: int) -> None:
+        """Yes, that is it. Whatever of the reached goal was unsaid is said by it."""
+        unsaid = [slot.key for slot in self.ledger.unsaid()]
+        self._add(draft, turn, "confirm", unsaid, always=True)
+
+    def _switch(self, draft: _Draft, turn: int) -> None:
+        old = {key: self.ledger.slots[key].value for key in self.ledger.pending}
+        for key in self.ledger.switch(turn):
+            slot = self.ledger.slots[key]
+            draft.parts.append(self._say("switch", [slot], turn, {"old": old[key]}))
+            draft.acts.append("switch")
+            draft.slots.append(key)
+            draft.new.append(key)
+
+    def _speak_up(self, draft: _Draft, facts: TurnFacts, limit: int | None, context: Mapping[str, Any]) -> None:
+        """Say unasked what is unsaid: a change of mind first, then the most important slots."""
+        changed = len(self.ledger.pending)
+        if changed:
+            self._switch(draft, facts.turn)
+        rest = [slot.key for slot in self.ledger.unsaid()]
+        self._add(draft, facts.turn, "elaborate", rest if limit is None else rest[: max(0, limit - changed)], context)
+
+    def _quit(self, draft: _Draft, facts: TurnFacts) -> Reply:
+        if self.ledger.pending:
+            self._switch(draft, facts.turn)
+        for key in facts.gone:
+            self.ledger.wake(key)
+        self._add(draft, facts.turn, "quit", [slot.key for slot in self.ledger.unsaid()], always=True)
+        reply = self._reply(draft, facts.turn, facts)
+        return Reply(reply.acts, reply.text, reply.slots, reply.new, "", quit=True)
+
+    def _add(
+        self,
+        draft: _Draft,
+        turn: int,
+        act: str,
+        keys: Sequence[str],
+        context: Mapping[str, Any] | None = None,
+        *,
+        always: bool = False,
+    ) -> None:
+        """Add an act with its slots; an act that needs slots and has none is not made (unless `always`)."""
+        if not keys and not always:
+            return
+        draft.parts.append(self._say(act, [self.ledger.slots[key] for key in keys], turn, context or {}))
+        draft.acts.append(act)
+        draft.new.extend(self.ledger.say(keys, turn, act))
+        draft.slots.extend(keys)
+
+    def _say(self, act: str, slots: Sequence[Slot], turn: int, context: Mapping[str, Any]) -> str:
+        stream = Stream("words", *self._key, turn, act, len(slots))
+        text = self._grammar.say(act, self._env_id, slots, stream, context={"style": self._persona.style, **context})
+        return text
+
+    def _reply(self, draft: _Draft, turn: int, facts: TurnFacts | None = None) -> Reply:
+        text = add_noise(join(draft.parts), self._noise, Stream("noise", *self._key, turn))
+        discount = self._discount(draft, facts) if facts is not None and not facts.hasty else ""
+        return Reply(tuple(draft.acts), text, tuple(dict.fromkeys(draft.slots)), tuple(draft.new), discount)
+
+    def _discount(self, draft: _Draft, facts: TurnFacts) -> str:
+        """Why the customer caused this turn, or empty. Each reason is capped, and a turn uses up one reason only."""
+        if "switch" in draft.acts:
+            return "the customer changed its mind"
+        if any(self.ledger.slots[key].kind == "fallback" for key in draft.new):
+            return "an item sold out and the customer named its fallback"
+        if "correct" in draft.acts or "give_up" in draft.acts:
+            return ""
+        volunteered = "elaborate" in draft.acts and facts.turns_left != 2
+        useful = [key for key in draft.new if self.ledger.slots[key].kind not in HEADS]
+        if useful and ("clarify" in draft.acts or volunteered) and self._clarifications_left > 0:
+            self._clarifications_left -= 1
+            return "the customer added a detail" if volunteered else "the customer answered a useful question"
+        if "confirm" in draft.acts and not self._confirmed:
+            self._confirmed = True
+            return "the customer confirmed"
+        return ""

@@ -1,0 +1,347 @@
+"""The customer's sentences: an act and the slots it must carry become text, without a model and without a network.
+
+A message is composed from parts: a lead that belongs to the act, a frame that belongs to the environment, and for
+every slot one of several phrasings. All slots given are said and nothing else about the goal is, so that the ledger,
+which records what was said, is true by construction; `mentions` checks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ecomrlve.customer import wording
+from ecomrlve.customer.complaints import complaint
+from ecomrlve.customer.items import about_item, agreement, named, thing
+from ecomrlve.customer.ledger import Slot
+from ecomrlve.customer.mentions import mentions, names_item, yes_or_no
+from ecomrlve.customer.phrases import IT, THEY, Pronoun, mod, need, priority, short, value_words, version
+from ecomrlve.customer.words import a, bare, common_noun, is_plural, listed, sentence, squeeze, the
+from ecomrlve.streams import Stream
+
+__all__ = ["ACTS", "Grammar", "join", "mentions", "names_item"]
+
+ACTS = (
+    "open", "clarify", "confirm", "elaborate", "switch", "correct", "unsure", "repeat", "chat", "give_up", "quit",
+    "thanks", "nothing_else",
+)  # fmt: skip
+_MODS_IN_ONE_SENTENCE = 3
+
+
+def join(parts: Sequence[str]) -> str:
+    """Several parts of a reply as one message: each a sentence, none twice, empty ones left out."""
+    kept: list[str] = []
+    for part in parts:
+        text = sentence(part)
+        if text and text not in kept:
+            kept.append(text)
+    return " ".join(kept)
+
+
+@lru_cache(maxsize=8)
+def _statements(forms: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(form for form in forms if not form.endswith("?"))
+
+
+class Grammar:
+    """Phrases what the customer says. It has no state: the same stream gives the same words."""
+
+    def say(
+        self,
+        act: str,
+        env_id: str,
+        slots: Sequence[Slot],
+        stream: Stream,
+        *,
+        context: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Phrase one act.
+
+        Args:
+            act: One of `ACTS`.
+            env_id: The environment, for wordings of its own; one without them gets those of E_PD.
+            slots: Exactly the slots that the text must carry.
+            stream: Where the choice of words comes from.
+            context: What the act is about, as far as it is no slot.
+
+                - any act: ``style``, one of `wording.STYLES`, for brevity and politeness; ``type``, the product type
+                  already known, so that headphones are "they";
+                - ``correct``: ``complaints``, a list of dicts, each with ``what`` and
+                  ``wrong_variant``: item_name, got, slot; ``wrong_quantity``: item_name, got, slot or None (1 wanted);
+                  ``not_wanted``: title; ``missing``: item_name; ``violates``: title, slot, got or None (unknown);
+                  ``wrong_type``: title, wanted; ``sold_out``: title; ``wrong_product``: title, item_name, slot or None;
+                - ``switch``: ``old``, the value that holds no longer;
+                - ``unsure``: ``about``, what was asked, or None;
+                - ``give_up``: ``item_name``;
+                - ``chat``: ``why``, one of ``shown_fine``, ``working``, ``greeting``, ``other``;
+                - ``elaborate``: ``hasty`` if the agent answered too early, ``late`` near the end, ``sold_out`` where
+                  an item just turned out to be gone.
+
+        Returns:
+            One message, never empty.
+
+        Raises:
+            ValueError: The act is unknown.
+        """
+        if act not in ACTS:
+            raise ValueError(f"unknown act {act!r}; the acts are {', '.join(ACTS)}")
+        saying = _Saying(env_id, stream, context or {}, slots)
+        return squeeze(getattr(saying, act)(list(slots)))
+
+
+class _Saying:
+    """One message in the making. Clauses are raw text; `_finish` makes sentences of them."""
+
+    def __init__(self, env_id: str, stream: Stream, context: Mapping[str, Any], slots: Sequence[Slot]):
+        self.env = "E_CART" if env_id == "E_CART" else "E_PD"
+        self.stream = stream
+        self.context = context
+        self.style = str(context.get("style") or "")
+        noun = next((str(slot.value) for slot in slots if slot.kind == "type"), context.get("type") or "")
+        self.pronoun: Pronoun = THEY if noun and is_plural(str(noun)) else IT
+
+    # --- the acts
+
+    def open(self, slots: list[Slot]) -> str:
+        head = ""
+        if self.stream.chance({"terse": 0.15, "chatty": 0.95, "polite": 0.9}.get(self.style, 0.6)):
+            head = self.stream.choice(wording.GREETINGS.get(self.style) or wording.GREETINGS[""])
+            if self.style and self.stream.chance(0.4):
+                head = self.stream.choice(wording.GREETINGS[""])
+        clauses = self._clauses(slots, opening=True)
+        if not clauses:
+            clauses = [self.stream.choice(("I could use some help with my shopping", "can you help me, please?"))]
+        text = self._finish(head, clauses)
+        chatty = {"chatty": 0.8, "terse": 0.0, "hurried": 0.0}.get(self.style, 0.2)
+        if self.stream.chance(chatty):
+            remark = self.stream.choice(wording.CART_SITUATIONS if self.env == "E_CART" else wording.SITUATIONS)
+            if head and head[-1] not in ".!?":
+                return f"{text} {remark}"
+            opening = f"{head} {remark}" if head else remark
+            return f"{opening} {self._finish('', clauses)}"
+        return text
+
+    def clarify(self, slots: list[Slot]) -> str:
+        return self._led("clarify", slots) if slots else self.nothing_else(slots)
+
+    def elaborate(self, slots: list[Slot]) -> str:
+        if not slots:
+            return self.nothing_else(slots)
+        lead = next((why for why in ("hasty", "late", "sold_out") if self.context.get(why)), "elaborate")
+        return self._led(lead, slots)
+
+    def repeat(self, slots: list[Slot]) -> str:
+        if not slots:
+            return self.stream.choice(wording.NOTHING_NEW)
+        return self._led("repeat", slots)
+
+    def switch(self, slots: list[Slot]) -> str:
+        lead = self.stream.choice(wording.SWITCH)
+        if len(slots) == 1 and self.context.get("old") is not None and self.stream.chance(0.6):
+            clause = self._instead(slots[0], self.context["old"])
+            if clause:
+                return self._finish(lead, [clause])
+        return self._finish(lead, self._clauses(slots) or ["I'd like to think it over once more"])
+
+    def correct(self, slots: list[Slot]) -> str:
+        complaints = list(self.context.get("complaints") or ())
+        clauses = [complaint(what, self.stream) for what in complaints]
+        told = {what["slot"].key for what in complaints if what.get("slot") is not None}
+        clauses += self._clauses([slot for slot in slots if slot.key not in told])
+        if not clauses:
+            clauses = [self.stream.choice(wording.NOT_RIGHT)]
+        return self._finish(self.stream.choice(wording.LEADS["correct"]), clauses)
+
+    def unsure(self, slots: list[Slot]) -> str:
+        about = squeeze(str(self.context.get("about") or ""))
+        if about:
+            return self._after(self.stream.choice(wording.UNSURE_ABOUT).format(about=bare(about)), slots)
+        return self._after(self.stream.choice(wording.UNSURE), slots)
+
+    def confirm(self, slots: list[Slot]) -> str:
+        return self._after(self.stream.choice(wording.CONFIRMS[self.env]), slots)
+
+    def give_up(self, slots: list[Slot]) -> str:
+        name = squeeze(str(self.context.get("item_name") or ""))
+        if not name:
+            return self._after(self.stream.choice(("Never mind that one.", "Let's skip that one then.")), slots)
+        form = self.stream.choice(wording.GIVE_UP)
+        return self._after(sentence(form.format(name=the(name), bare=bare(name), **agreement(name))), slots)
+
+    def quit(self, slots: list[Slot]) -> str:
+        goodbye = self.stream.choice(wording.QUITS[self.env])
+        return f"{goodbye} {self._led('quit', slots)}" if slots else goodbye
+
+    def thanks(self, slots: list[Slot]) -> str:
+        return self._after(self.stream.choice(wording.THANKS[self.env]), slots)
+
+    def chat(self, slots: list[Slot]) -> str:
+        why = str(self.context.get("why") or "other")
+        return self._after(self.stream.choice(wording.CHATS.get(why, wording.CHATS["other"])), slots)
+
+    def nothing_else(self, slots: list[Slot]) -> str:
+        return self._after(self.stream.choice(wording.NOTHING_ELSE), slots)
+
+    # --- putting sentences together
+
+    def _led(self, lead: str, slots: list[Slot]) -> str:
+        chosen = self.stream.choice(wording.LEADS[lead])
+        if lead in ("clarify", "elaborate"):
+            if self.style == "terse" and self.stream.chance(0.7):
+                chosen = ""
+            elif self.style == "unsure" and self.stream.chance(0.5):
+                chosen = self.stream.choice(wording.HESITATIONS)
+        text = self._finish(chosen, self._clauses(slots))
+        if self.style == "polite" and lead != "quit" and self.stream.chance(0.25):
+            text += f" {self.stream.choice(wording.KIND_WORDS)}"
+        return text
+
+    def _after(self, text: str, slots: list[Slot]) -> str:
+        return f"{text} {self._finish('', self._clauses(slots))}" if slots else text
+
+    def _finish(self, lead: str, clauses: Sequence[str]) -> str:
+        """Sentences from clauses; a lead without an end mark goes on into the first."""
+        first, *rest = clauses
+        texts = [sentence(f"{lead} {first}")] if lead and lead[-1] not in ".!?" else [lead, sentence(first)]
+        return " ".join([*filter(None, texts), *(sentence(clause) for clause in rest)])
+
+    # --- saying slots
+
+    def _clauses(self, slots: Sequence[Slot], *, opening: bool = False) -> list[str]:
+        """Clauses that together say all the slots: first what is wanted, then how it must be, then what matters."""
+        heads = [slot for slot in slots if slot.kind == "type"]
+        items = [slot for slot in slots if slot.kind == "item"]
+        loose = [slot for slot in slots if slot.item is None and slot.kind not in ("type", "item", "priority")]
+        owned = [slot for slot in slots if slot.item is not None and slot.kind not in ("type", "item", "priority")]
+        ranked = sorted((slot for slot in slots if slot.kind == "priority"), key=lambda slot: slot.rank)
+        clauses: list[str] = []
+        if heads:
+            first, loose = self._wanted(heads, loose, opening)
+            clauses.append(first)
+        if items:
+            listing, owned = self._list(items, owned, opening)
+            clauses += listing
+        groups: dict[int, list[Slot]] = {}
+        for slot in owned:
+            groups.setdefault(slot.item or 0, []).append(slot)
+        for group in groups.values():
+            clauses += about_item(named(group[0]), group, self.stream)
+        plain = [slot for slot in loose if slot.kind != "fallback"]
+        clauses += self._loose([slot for slot in plain if slot.kind == "constraint"])
+        for slot in plain:
+            if slot.kind != "constraint":
+                clauses.append(self._stray(slot))
+        for slot in loose:
+            if slot.kind == "fallback":
+                clauses += about_item(named(slot), [slot], self.stream)
+        return clauses + self._ranked(ranked)
+
+    def _wanted(self, heads: list[Slot], loose: list[Slot], opening: bool) -> tuple[str, list[Slot]]:
+        """The product type with the first constraints behind it, and the slots that are left."""
+        nouns = [common_noun(str(slot.value)) for slot in heads]
+        constraints = [slot for slot in loose if slot.kind == "constraint"]
+        count = self.stream.integer(min(_MODS_IN_ONE_SENTENCE, len(constraints)) + 1)
+        if self.style in ("terse", "hurried"):
+            count = min(_MODS_IN_ONE_SENTENCE, len(constraints))
+        tail = self._mods(constraints[:count])
+        terse = self.stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(self.style, 0.1))
+        # A question is how one opens; said again, it would sound as if nobody had answered.
+        form = self.stream.choice(
+            wording.PD_TERSE if terse else wording.PD_NEEDS if opening else _statements(wording.PD_NEEDS)
+        )
+        phrase, noun = listed([a(noun) for noun in nouns]), listed(nouns)
+        if tail and "{noun}" in form:
+            return f"{form.format(noun=noun)}, {tail}", [slot for slot in loose if slot not in constraints[:count]]
+        text = form.format(np=f"{phrase} {tail}" if tail else phrase, noun=noun)
+        return text, [slot for slot in loose if slot not in constraints[:count]]
+
+    def _mods(self, constraints: Sequence[Slot]) -> str:
+        mods = [mod(slot, self.stream) for slot in constraints]
+        return " ".join(mods) if len(mods) == 2 and self.stream.chance(0.5) else listed(mods)
+
+    def _loose(self, constraints: list[Slot]) -> list[str]:
+        """Constraints without a noun: as clauses, behind "one", or as notes."""
+        if not constraints:
+            return []
+        weights = {"terse": (0.1, 0.2, 0.7), "hurried": (0.3, 0.2, 0.5), "polite": (0.7, 0.3, 0.0)}.get(
+            self.style, (0.6, 0.25, 0.15)
+        )
+        mode = self.stream.weighted(("clauses", "one", "notes"), weights)
+        if mode == "notes":
+            return [self.stream.choice((", ", "; ")).join(short(slot, self.stream) for slot in constraints)]
+        if mode == "one" and len(constraints) <= _MODS_IN_ONE_SENTENCE:
+            frame = self.stream.choice(wording.LOOSE_FRAMES)
+            return [frame.format(one=self.pronoun.one, mods=self._mods(constraints))]
+        return self._pairs([need(slot, self.stream, self.pronoun) for slot in constraints])
+
+    def _pairs(self, clauses: list[str]) -> list[str]:
+        """The clauses, some of them two to a sentence."""
+        paired: list[str] = []
+        while clauses:
+            if len(clauses) > 1 and self.stream.chance(0.5):
+                form = self.stream.choice(wording.AND_ALSO)
+                paired.append(form.format(first=clauses.pop(0), second=clauses.pop(0)))
+            else:
+                lead = self.stream.choice(wording.LEADS["more"]) if paired else ""
+                paired.append(f"{lead} {clauses.pop(0)}")
+        return paired
+
+    def _stray(self, slot: Slot) -> str:
+        """A quantity, variant or identifying attribute that belongs to no item."""
+        if slot.kind == "quantity":
+            count = value_words(slot, slot.value)
+            form = self.stream.choice(("I need {n} of them", "make it {n} of them", "{n} of them, please"))
+            return form.format(n=count)
+        words = mod(slot, self.stream)
+        wanted = words if slot.kind == "identify" else f"{self.pronoun.one} {words}"
+        return self.stream.choice(wording.ITEM_NEEDS).format(thing=wanted)
+
+    def _list(self, items: list[Slot], owned: list[Slot], opening: bool) -> tuple[list[str], list[Slot]]:
+        """All items by title, each with what belongs to it, and the slots that are left."""
+        mine: dict[str, list[Slot]] = {slot.key: [] for slot in items}
+        keys = {slot.item: slot.key for slot in items}
+        left: list[Slot] = []
+        for slot in owned:
+            place = left if slot.kind == "fallback" or slot.item not in keys else mine[keys[slot.item]]
+            place.append(slot)
+        terse = self.stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(self.style, 0.1))
+        frame = self.stream.choice(
+            wording.CART_TERSE if terse else wording.CART_NEEDS if opening else _statements(wording.CART_NEEDS)
+        )
+        apart = not terse and self.stream.chance(0.35)
+        titles = [(the(squeeze(str(slot.value))), mine[slot.key]) for slot in items]
+        names = [title if apart else thing(title, own, self.stream, aside=True) for title, own in titles]
+        clauses = [frame.format(list=listed(names))]
+        for title, own in titles:
+            if apart and own:
+                clauses += about_item(title, own, self.stream)
+        return clauses, left
+
+    def _ranked(self, ranked: list[Slot]) -> list[str]:
+        clauses = [priority(slot, self.stream, self.pronoun) for slot in ranked]
+        if len(clauses) == 2 and self.stream.chance(0.5):
+            return [f"{clauses[0]}; {clauses[1]}" if self.stream.chance(0.3) else f"{clauses[0]}, and {clauses[1]}"]
+        return clauses
+
+    def _instead(self, slot: Slot, old: Any) -> str:
+        """The new value against the old one in one clause, or nothing where that does not read well."""
+        if slot.kind == "quantity":
+            new = thing(the(named(slot)), [slot], self.stream)
+            link = self.stream.choice(("instead of", "rather than", "and not"))
+            return f"I'd like {new} {link} {value_words(slot, old)}"
+        if slot.kind == "variant":
+            whose = f"{the(named(slot))} " if slot.item is not None else f"{self.pronoun.object} "
+            pair = self.stream.choice(wording.INSTEAD).format(
+                new=f"{whose}{mod(slot, self.stream)}", old=version(slot, old)
+            )
+            return f"I'd like {pair}"
+        if slot.kind == "type":
+            pair = self.stream.choice(wording.INSTEAD).format(
+                new=a(common_noun(str(slot.value))), old=a(common_noun(str(old)))
+            )
+            return f"I'd like {pair}"
+        if slot.kind == "constraint" and slot.item is None and yes_or_no(old) is None:
+            lead = need(slot, self.stream, self.pronoun)
+            return f"{lead}, {self.stream.choice(('instead of', 'rather than', 'no longer'))} {value_words(slot, old)}"
+        return ""

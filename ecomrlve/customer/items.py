@@ -1,0 +1,104 @@
+"""How the customer speaks of the items on a list: which, how many, which version, and what if one is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ecomrlve.customer import wording
+from ecomrlve.customer.ledger import Slot
+from ecomrlve.customer.phrases import mod, short, value_words, version
+from ecomrlve.customer.words import is_plural, listed, squeeze, the
+from ecomrlve.streams import Stream
+
+
+def agreement(name: str) -> dict[str, str]:
+    """The words that agree with a name: ``is``/``are``, ``it``/``them``."""
+    many = is_plural(name)
+    return {
+        "is": "are" if many else "is",
+        "it": "them" if many else "it",
+        "it_is": "they're" if many else "it's",
+    }
+
+
+def thing(name: str, slots: Sequence[Slot], stream: Stream, *, aside: bool = False) -> str:
+    """The item with all that is said of it: "3 of the PixelVault Tank Top in size XS".
+
+    Args:
+        name: The item as the sentence calls it, with its article.
+        slots: Quantity, variant, identify and constraint slots of the item.
+        stream: For the wording.
+        aside: Put the long parts in brackets, so that a list of several things stays readable.
+    """
+    quantity = next((slot for slot in slots if slot.kind == "quantity"), None)
+    text, tail = name, ""
+    if quantity is not None:
+        form = stream.choice(("{n} of {name}", "{n} of {name}", "{n}x {name}", "{n} times {name}"))
+        text = form.format(n=value_words(quantity, quantity.value), name=name)
+    for slot in slots:
+        if slot.kind in ("variant", "constraint"):
+            text += f" {mod(slot, stream)}"
+    notes = [mod(slot, stream) for slot in slots if slot.kind == "identify"]
+    if notes:
+        tail = listed([notes[0], *(note.removeprefix("the one ") for note in notes[1:])])
+        text += f" ({tail})" if aside or stream.chance(0.3) else f", {tail}"
+    return text
+
+
+def about_item(name: str, slots: Sequence[Slot], stream: Stream) -> list[str]:
+    """Clauses that say the slots of one item and name it."""
+    facts = [slot for slot in slots if slot.kind != "fallback"]
+    clauses = [fallback(name, slot, stream) for slot in slots if slot.kind == "fallback"]
+    if facts and stream.chance(0.5):
+        frame = stream.choice(wording.ITEM_NEEDS)
+        clauses.insert(0, frame.format(thing=thing(the(name), facts, stream)))
+    elif facts:
+        notes = [_note(slot, stream) for slot in facts]
+        frame = stream.choice(wording.ITEM_NOTES)
+        clauses.insert(0, frame.format(name=the(name), what=listed(notes)))
+    return clauses
+
+
+def _note(slot: Slot, stream: Stream) -> str:
+    if slot.kind == "quantity":
+        count = value_words(slot, slot.value)
+        return stream.choice((f"{count} of them", f"{count} pieces", f"{count} of those", f"quantity {count}"))
+    return short(slot, stream)
+
+
+def fallback(name: str, slot: Slot, stream: Stream) -> str:
+    """What to do if the item is sold out, as a clause that names it."""
+    value = slot.value
+    agree = agreement(name)
+    if value["do"] == "drop":
+        then = stream.choice(wording.THEN_DROP).format(**agree)
+    elif value["do"] == "variant":
+        then = stream.choice(wording.THEN_VARIANT).format(v=_with_label(slot, value["attribute"], value["value"]))
+    else:
+        then = stream.choice(wording.THEN_PRODUCT).format(v=_other_product(slot, value, stream))
+    clause = stream.choice(wording.IF_GONE).format(name=the(name), then=then, **agree)
+    return clause.replace(", then then ", ", then ")
+
+
+def fact_slot(slot: Slot, kind: str, attribute: str, value: Any) -> Slot:
+    """A slot made of one fact of a fallback, so that it is said like any other."""
+    own = attribute == slot.attribute
+    label = slot.label if own and slot.label else attribute.replace("_", " ")
+    return Slot(slot.key, kind, attribute, "eq", value, label=label, unit=slot.unit if own else "")
+
+
+def _with_label(slot: Slot, attribute: str, value: Any) -> str:
+    return version(fact_slot(slot, "variant", attribute, value), value)
+
+
+def _other_product(slot: Slot, value: dict[str, Any], stream: Stream) -> str:
+    facts = [fact_slot(slot, "identify", name, fact) for name, fact in (value.get("identify") or {}).items()]
+    if value.get("attribute") and value.get("value") is not None:
+        facts.insert(0, fact_slot(slot, "variant", value["attribute"], value["value"]))
+    return thing(the(squeeze(value["title"])), facts, stream, aside=True)
+
+
+def named(slot: Slot) -> str:
+    """How the customer calls the item of a slot."""
+    return slot.item_name or (str(slot.value) if slot.kind == "item" else "that item")

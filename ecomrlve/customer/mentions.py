@@ -1,0 +1,257 @@
+"""The checker: does a noise-free text carry a slot's value?
+
+It guards the ledger's truth, above all when a language model chose the words, so it prefers to miss an odd wording
+over taking another number for the one it looks for. Text and value are compared as tokens: whole words and whole
+numbers, so that "10" is not in "100", "XL" not in "2XL" and "S" not in "that's". A bare number means nothing by
+itself; its unit or its attribute must stand beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ecomrlve.customer.ledger import Slot
+from ecomrlve.customer.words import bare, is_number, number, singular_unit
+
+_TOKEN = re.compile(
+    r"(?P<number>(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
+    r"|(?P<word>[^\W_]+(?:['’][^\W_]+)*)"
+)
+_NEGATIONS = {"no", "not", "never", "nothing", "none", "without", "non", "lack", "lacks", "cannot"}
+# What stands before a number and turns the requirement round, by the operator that it contradicts.
+_CONTRADICTIONS = {
+    "le": {("at", "least"), ("minimum",), ("min",), ("over",), ("above",), ("more", "than")},
+    "ge": {("at", "most"), ("maximum",), ("max",), ("under",), ("below",), ("less", "than"), ("up", "to")},
+}
+_PRIORITY_WORDS = {
+    "price": {"price", "prices", "cheap", "cheaper", "cheapest", "cost", "costs", "affordable", "inexpensive"},
+    "rating": {"rating", "ratings", "rated", "review", "reviews"},
+    "ship_days": {"delivery", "delivered", "shipping", "ship", "ships", "arrive", "arrives", "arrival"},
+}
+_PRIORITY_CUES = {
+    "matter", "matters", "priority", "care", "prefer", "preferably", "counts", "mainly", "mostly", "importantly",
+    "important", "decides", "favourite", "favorite", "preference",
+}  # fmt: skip
+_PRIORITY_CUE_PAIRS = {("after", "that"), ("then", "comes"), ("comes", "first"), ("comes", "second"), ("above", "all")}
+_QUANTITY_AFTER = {"of", "x", "pieces", "piece", "units", "unit", "pcs", "copies", "times", "altogether", "please"}
+_QUANTITY_BEFORE = {"quantity", "qty", "need", "want", "total", "make", "x", "order", "only", "just", "take"}
+_SINGLE_LETTER_CUES = {"size", "version", "one", "variant", "type", "class", "grade"}
+_GONE = {"gone", "sold", "stock", "unavailable", "available", "runs", "run"}
+_LEAVE_OUT = {"leave", "skip", "drop", "forget", "without", "bother"}
+
+
+class Token(NamedTuple):
+    """One word or number of a text."""
+
+    word: str  # lower-cased; a number in its plain form
+    raw: str
+    glued: bool  # follows the token before it without a gap, as "W" does in "65W"
+    before: str  # the character in front of it
+    after: str
+    sentence: int
+    clause: int
+
+
+@lru_cache(maxsize=2048)
+def _tokens(text: str) -> tuple[Token, ...]:
+    found: list[Token] = []
+    end, count, clauses = -1, 0, 0
+    for match in _TOKEN.finditer(text):
+        raw = match.group()
+        if match.group("number"):
+            digits = raw.replace(",", "").replace("−", "-")
+            word = number(float(digits)) if "." in digits else digits.lstrip("0") or "0"
+        else:
+            word = raw.lower().replace("’", "'")
+        gap = text[max(end, 0) : match.start()]
+        if found and any(mark in gap for mark in ".!?;\n"):
+            count += 1
+        clauses += bool(found) and any(mark in gap for mark in ".,:!?;()\n")
+        before = text[match.start() - 1] if match.start() else " "
+        after = text[match.end()] if match.end() < len(text) else " "
+        found.append(Token(word, raw, match.start() == end, before, after, count, clauses))
+        end = match.end()
+    return tuple(found)
+
+
+def _places(tokens: Sequence[Token], phrase: str) -> list[int]:
+    """Where the whole words of `phrase` stand, as the index of the first."""
+    words = [token.word for token in _tokens(phrase)]
+    size = len(words)
+    if not size:
+        return []
+    return [
+        start
+        for start in range(len(tokens) - size + 1)
+        if tokens[start].word == words[0]
+        and not tokens[start].glued
+        and (start + size == len(tokens) or not tokens[start + size].glued)
+        and all(tokens[start + step].word == words[step] for step in range(size))
+    ]
+
+
+def _near(tokens: Sequence[Token], place: int, words: set[str], before: int, after: int) -> bool:
+    around = tokens[max(0, place - before) : place] + tokens[place + 1 : place + 1 + after]  # type: ignore[operator]
+    return any(token.word in words and token.sentence == tokens[place].sentence for token in around)
+
+
+def _label_words(slot: Slot) -> set[str]:
+    texts = (slot.label or slot.attribute.replace("_", " "), *slot.synonyms)
+    return {token.word for text in texts for token in _tokens(text) if token.word not in ("of", "the", "number")}
+
+
+def _denied(tokens: Sequence[Token], place: int, reach: int) -> bool:
+    """Whether a negation stands in front, in the same clause: "without timer, with backlight" denies one only."""
+    for token in reversed(tokens[max(0, place - reach) : place]):
+        if token.clause != tokens[place].clause or token.word in ("and", "but", "also"):
+            return False
+        if token.word in _NEGATIONS or token.word.endswith("n't"):
+            return True
+    return False
+
+
+def _contradicted(tokens: Sequence[Token], place: int, operator: str) -> bool:
+    for cue in _CONTRADICTIONS.get(operator, ()):
+        start = place - len(cue)
+        if start >= 0 and tuple(token.word for token in tokens[start:place]) == cue and not _denied(tokens, start, 4):
+            return True
+    return False
+
+
+def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
+    wanted = number(value)
+    for place, token in enumerate(tokens):
+        if token.word != wanted or token.glued or _contradicted(tokens, place, slot.operator):
+            continue
+        follower = tokens[place + 1].word if place + 1 < len(tokens) else ""
+        if slot.attribute == "price" or slot.unit == "$":
+            good = token.before == "$" or follower in ("dollars", "dollar", "bucks", "usd")
+        elif token.before == "$":
+            good = False
+        elif slot.attribute == "rating":
+            good = _near(tokens, place, {"star", "stars", "rating", "rated", "rate"}, 6, 4)
+        elif slot.attribute == "ship_days":
+            good = _near(tokens, place, {"day", "days"}, 0, 3)
+        elif slot.unit and _tokens(slot.unit):
+            units = [[t.word for t in _tokens(unit)] for unit in (slot.unit, singular_unit(slot.unit))]
+            good = any([t.word for t in tokens[place + 1 : place + 1 + len(unit)]] == unit for unit in units)
+        elif slot.unit:
+            good = token.after == slot.unit[0]
+        else:
+            good = _near(tokens, place, _label_words(slot), 7, 3)
+        if good:
+            return True
+    return False
+
+
+def _quantity_found(tokens: Sequence[Token], value: Any) -> bool:
+    wanted = number(value)
+    for place, token in enumerate(tokens):
+        if token.word != wanted or token.before in "$#":
+            continue
+        follower = tokens[place + 1].word if place + 1 < len(tokens) else ""
+        leader = tokens[place - 1].word if place else ""
+        if follower in _QUANTITY_AFTER or leader in _QUANTITY_BEFORE:
+            return True
+    return False
+
+
+def _words_found(tokens: Sequence[Token], slot: Slot, value: str) -> bool:
+    places = _places(tokens, value)
+    if len(value.strip()) == 1 and value.strip().isalpha():
+        # "A" and "I" are words, and "S" or "M" may be initials: only the capital counts, beside what it is about.
+        cues = _SINGLE_LETTER_CUES | _label_words(slot)
+        return any(tokens[place].raw == value.strip() and _near(tokens, place, cues, 5, 3) for place in places)
+    return bool(places)
+
+
+def yes_or_no(value: Any) -> bool | None:
+    """True or False for a yes/no value, else None."""
+    if isinstance(value, bool):
+        return value
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return {"yes": True, "no": False}.get(word)
+
+
+def _answer_found(tokens: Sequence[Token], slot: Slot, wanted: bool) -> bool:
+    label = slot.label or slot.attribute.replace("_", " ")
+    size = len(_tokens(label))
+    for place in _places(tokens, label):
+        answered_no = tokens[place + size - 1].after in ":=" and [t.word for t in tokens[place + size :][:1]] == ["no"]
+        denied = answered_no or _denied(tokens, place, 3)
+        if denied != wanted:
+            return True
+    return False
+
+
+def _priority_found(tokens: Sequence[Token], slot: Slot) -> bool:
+    if slot.attribute == "brand" and slot.value:
+        words = {tokens[place].sentence for place in _places(tokens, str(slot.value))}
+    else:
+        known = _PRIORITY_WORDS.get(slot.attribute) or _label_words(slot)
+        words = {token.sentence for token in tokens if token.word in known}
+    cues = {token.sentence for token in tokens if token.word in _PRIORITY_CUES}
+    cues |= {one.sentence for one, two in pairwise(tokens) if (one.word, two.word) in _PRIORITY_CUE_PAIRS}
+    return bool(words & cues)
+
+
+def _fallback_found(tokens: Sequence[Token], slot: Slot) -> bool:
+    value = slot.value
+    words = {token.word for token in tokens}
+    if value["do"] == "drop":
+        return bool(words & _GONE) and bool(words & _LEAVE_OUT)
+    if value["do"] == "product" and not _places(tokens, bare(value["title"])):
+        return False
+    facts = dict(value.get("identify") or {})
+    if value.get("attribute") and value.get("value") is not None:
+        facts[value["attribute"]] = value["value"]
+    return all(_value_found(tokens, Slot(slot.key, "constraint", name, "eq", fact)) for name, fact in facts.items())
+
+
+def _value_found(tokens: Sequence[Token], slot: Slot, value: Any = None) -> bool:
+    value = slot.value if value is None else value
+    answer = yes_or_no(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(_value_found(tokens, slot, one) or _one_of(tokens, slot, one) for one in value)
+    if answer is not None:
+        return _answer_found(tokens, slot, answer)
+    if is_number(value):
+        return _number_found(tokens, slot, value)
+    return _words_found(tokens, slot, str(value))
+
+
+def _one_of(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
+    """A number in a list ("10 or 20 hours"), whose unit stands only behind the last."""
+    return is_number(value) and any(
+        token.word == number(value) and _near(tokens, place, {"or"}, 2, 2) for place, token in enumerate(tokens)
+    )
+
+
+def mentions(text: str, slot: Slot) -> bool:
+    """Whether a noise-free text carries the slot's value.
+
+    Which item the value belongs to is not looked at; see `names_item`.
+
+    Args:
+        text: What the customer would say.
+        slot: The slot, with the value to look for.
+    """
+    tokens = _tokens(text)
+    if slot.kind == "priority":
+        return _priority_found(tokens, slot)
+    if slot.kind == "quantity":
+        return _quantity_found(tokens, slot.value)
+    if slot.kind == "fallback":
+        return _fallback_found(tokens, slot)
+    if slot.kind in ("type", "item"):
+        return bool(_places(tokens, bare(str(slot.value))))
+    return _value_found(tokens, slot)
+
+
+def names_item(text: str, slot: Slot) -> bool:
+    """Whether the text names the item that the slot belongs to; True for a slot that belongs to none."""
+    return slot.item is None or not slot.item_name or bool(_places(_tokens(text), bare(slot.item_name)))

@@ -1,0 +1,183 @@
+"""What the agent's free text asks for: which slots, and whether it is an open question or asks for a confirmation.
+
+Only sentences that ask count; what the agent tells is not a question about it. A slot is asked about when a word of
+its label, its synonyms or its kind stands in such a sentence, in any inflection and with small typos; a sentence that
+names an item asks about that item's slots alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from ecomrlve.customer.ledger import HEADS, Slot
+
+# What people ask with, by kind of slot, besides the slot's own label and synonyms. Several words = all must stand.
+KIND_CUES: dict[str, tuple[str, ...]] = {
+    "priority": ("priority", "matter", "important", "importance", "prioritise", "prioritize", "care", "rank", "prefer"),
+    "quantity": ("many", "quantity", "amount", "number", "unit", "piece", "count", "pcs", "multiple"),
+    "variant": ("variant", "version", "option", "variation", "type", "kind"),
+    "identify": ("exactly", "model", "specific", "exact", "variation", "tell apart", "lookalike", "detail"),
+    "fallback": (
+        "instead", "alternative", "sold", "stock", "unavailable", "replacement", "substitute", "fallback", "replace",
+        "alternatively", "swap", "backup",
+    ),
+}  # fmt: skip
+_ASKING = re.compile(
+    r"\?|^(which|what|whats|how|do|does|did|would|could|can|should|is|are|any|who|when|where|will|may|shall)\b"
+    r"|\b(tell me|let me know|please (say|share|specify|confirm|tell|give|provide|clarify|describe)|"
+    r"i (need|have|want|would like|d like) to (know|ask|check)|can you|could you|would you|may i|"
+    r"looking to know|wondering|clarify|specify|confirm)\b"
+)
+_OPEN = re.compile(
+    r"\b((any|some|every)thing (else|more|specific|particular|i should|to add|to know|other|in mind)|what else|"
+    r"more details?|other (requirements?|details?|preferences?|wishes|needs|criteria|things?)|"
+    r"(any|your|all|further|additional|specific|particular) (\w+ )?(requirements?|preferences?|criteria|needs|wishes|"
+    r"details?)|tell me more|what are you looking for|what do you (need|want)|what should i know|missing anything|"
+    r"(is|was) that (all|everything))\b"
+)
+_CONFIRM = re.compile(
+    r"\b((is|are|does|do|was|were) (this|that|these|those|it|they|everything|all)\b.*\b(right|correct|ok|okay|good|fine|"
+    r"work|fit|match|suit|want|looking for|meant?|had in mind)|shall i|should i (go|submit|proceed|finish|finali[sz]e)|"
+    r"ready to|happy with|can you confirm|please confirm|sound (good|right)|look (good|right|ok)|correct\?|right\?)"
+)
+_SPLIT = re.compile(r"(?<=[.!?;\n])\s+|\n+")
+_EXCEPT = re.compile(r"\b(apart from|besides|except( for)?|other than|aside from|leaving aside)\b(.*?)(,|$|\?)")
+_WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*")
+_CLOSE_ENOUGH = 86  # rapidfuzz ratio from which two stems count as the same word mistyped
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What an agent's message asks.
+
+    Attributes:
+        asked: Keys of the slots asked about, in order of importance.
+        open: Whether it asks openly for whatever else there is.
+        confirm: Whether it asks for a confirmation.
+        question: Whether anything is asked at all.
+        about: A noun phrase asked about that is no slot of this problem, or None.
+    """
+
+    asked: tuple[str, ...] = ()
+    open: bool = False
+    confirm: bool = False
+    question: bool = False
+    about: str | None = None
+
+
+def understand(message: str, slots: Sequence[Slot]) -> Understanding:
+    """Read a message against the slots there are, said or not.
+
+    Args:
+        message: The agent's text.
+        slots: Live slots of the problem, most important first.
+    """
+    names = item_words(slots)
+    asked: set[str] = set()
+    is_open = confirm = question = False
+    about: str | None = None
+    for sentence in _SPLIT.split(message.casefold().replace("’", "'").replace("_", " ")):
+        if not _ASKING.search(sentence.strip()):
+            continue
+        question = True
+        excluded = [match.group(3) for match in _EXCEPT.finditer(sentence)]
+        heard = _EXCEPT.sub(" ", sentence)
+        stems = _stems(heard)
+        items = {item for item, words in names.items() if words & set(stems)}
+        found = {
+            slot.key for slot in slots if slot.kind not in HEADS and _asks(slot, stems, items, heard)
+        } - {slot.key for text in excluded for slot in slots if _asks(slot, _stems(text), set(), text)}
+        # "which one exactly" and "which variant" say nothing that tells the kinds apart, so both are meant.
+        asked |= found
+        is_open |= bool(excluded) or bool(_OPEN.search(sentence))
+        confirm |= bool(_CONFIRM.search(sentence))
+        if not found and not is_open and not confirm:
+            if items and not found:
+                asked |= {slot.key for slot in slots if slot.item in items and slot.kind not in (*HEADS, "fallback")}
+            else:
+                about = about or _subject(heard)
+    return Understanding(
+        asked=tuple(slot.key for slot in slots if slot.key in asked),
+        open=is_open,
+        confirm=confirm,
+        question=question,
+        about=about if not asked and not is_open and not confirm else None,
+    )
+
+
+def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
+    """For each item, the stems that name it and no other item."""
+    stems = {slot.item: set(_stems(str(slot.value))) for slot in slots if slot.kind == "item" and slot.item is not None}
+    return {
+        item: {stem for stem in mine if len(stem) > 2 and not any(stem in theirs for o, theirs in stems.items() if o != item)}
+        for item, mine in stems.items()
+    }
+
+
+def _asks(slot: Slot, stems: Sequence[str], items: set[int], sentence: str) -> bool:
+    if slot.item is not None and items and slot.item not in items:
+        return False
+    if any(_stands(cue, stems) for cue in _cues(slot.kind, slot.attribute, slot.label, slot.synonyms)):
+        return True
+    # "Is the black one right?" asks about the color, whichever it is.
+    return any(set(words) <= set(stems) for words in map(_stems, slot.choices) if words and len(words[0]) > 1)
+
+
+@lru_cache(maxsize=4096)
+def _cues(kind: str, attribute: str, label: str, synonyms: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    words: list[str] = list(KIND_CUES.get(kind, ()))
+    if kind not in ("priority", "fallback"):
+        words += [label, attribute.replace("_", " "), *synonyms]
+        if kind == "quantity":
+            words = [word for word in words if word]
+    return tuple(cue for cue in (tuple(_stems(word)) for word in words) if cue)
+
+
+def _stands(cue: tuple[str, ...], stems: Sequence[str]) -> bool:
+    """Whether all words of a cue stand in a sentence; one long distinctive word of a label is enough."""
+    return all(any(_same(word, stem) for stem in stems) for word in cue)
+
+
+@lru_cache(maxsize=65536)
+def _same(cue: str, stem: str) -> bool:
+    if cue == stem:
+        return True
+    return len(cue) > 4 and len(stem) > 4 and cue[0] == stem[0] and fuzz.ratio(cue, stem) >= _CLOSE_ENOUGH
+
+
+@lru_cache(maxsize=2048)
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(_stem(word) for word in _WORD.findall(text.casefold()))
+
+
+def _stem(word: str) -> str:
+    """A light stemmer: plural and the commonest endings, so that "colours", "shipped" and "shipping" meet."""
+    word = {"colour": "color", "colours": "color", "colors": "color"}.get(word, word).removesuffix("'s")
+    for ending, least in (("ies", 5), ("ing", 6), ("ed", 5), ("es", 5), ("s", 4)):
+        if word.endswith(ending) and len(word) >= least:
+            if ending == "ies":
+                return word[:-3] + "y"
+            if ending == "s" and word.endswith("ss"):
+                return word
+            if ending == "es" and word[-3] not in "sxzh":
+                return word[:-1]
+            core = word[: -len(ending)]
+            return core[:-1] if ending in ("ing", "ed") and len(core) > 3 and core[-1] == core[-2] else core
+    return word
+
+
+_SMALL = frozenset(
+    """what which how do does did you your have has any a an the is are for would could can should want need prefer like
+    it this that these those me tell know let please in on of to with and or about there will be i we they them""".split()
+)
+
+
+def _subject(sentence: str) -> str | None:
+    """The words a question is about, for "I don't mind about …"; at most three of them, letters only."""
+    words = [word for word in re.findall(r"[a-z]{3,20}", sentence) if word not in _SMALL]
+    return " ".join(words[-2:]) if words else None

@@ -1,0 +1,332 @@
+"""The customer's stock of sentences, by act. `grammar` fills in what they are about.
+
+Fields: {np} a noun phrase with its article, {list} the items, {name} an item with "the", {bare} the same without,
+{is}/{it} agree with that item.
+A lead that ends in a comma, colon or dash goes on in the same sentence; any other stands alone.
+"""
+
+from __future__ import annotations
+
+STYLES = ("terse", "chatty", "hurried", "polite", "unsure")
+
+GREETINGS: dict[str, tuple[str, ...]] = {
+    "": ("Hi!", "Hello!", "Hi there,", "Hey,", "Good day!", "Hello,"),
+    "terse": ("Hi.", "Hello."),
+    "chatty": ("Hi there!", "Hey, how are you?", "Hello, hope you're well!", "Hey there!", "Good to find you here!"),
+    "hurried": ("Hi, quick one:", "Hey, I'm in a rush:", "Hello, short on time here:"),
+    "polite": ("Good day!", "Hello, I hope you can help me.", "Hi, thank you for your time.", "Good day to you!"),
+    "unsure": ("Hi, hmm,", "Hello, I'm not too good at this, but", "Hi, er,"),
+}
+SITUATIONS = (
+    "I've put this off for ages.",
+    "My old one gave up on me yesterday.",
+    "I promised myself to get this done today.",
+    "A friend told me about your shop.",
+    "I've been looking around for a while without luck.",
+    "We've just moved house.",
+    "I finally have a moment to shop.",
+    "I saw something like it at a neighbour's place.",
+    "I usually leave the shopping to others.",
+    "It's my first time in this shop.",
+)
+CART_SITUATIONS = (
+    "I looked at a few things here the other day.",
+    "I browsed your shop last night and made up my mind.",
+    "I've seen what I like, now I just need it ordered.",
+    "I was on your site earlier.",
+    "I finally have a moment to order.",
+    "It's my first time in this shop.",
+    "I've put this off for ages.",
+)
+
+# Openings. A question mark at the end stays; everything else ends as a statement.
+PD_NEEDS = (
+    "I'm looking for {np}",
+    "I need {np}",
+    "can you help me find {np}?",
+    "do you have {np}?",
+    "I'd like to buy {np}",
+    "I'm in the market for {np}",
+    "could you recommend {np}?",
+    "I want to get {np}",
+    "I'm shopping for {np}",
+    "what would you suggest if I want {np}?",
+    "could you show me {np}?",
+    "please find me {np}",
+    "I'm after {np}",
+    "any chance you sell {np}?",
+    "I've decided to get {np}",
+    "help me choose {np}, please",
+)
+PD_TERSE = ("looking for {np}", "{noun} wanted", "need {np}", "{noun}", "want {np}", "searching for {np}")
+CART_NEEDS = (
+    "I need {list}",
+    "please put {list} in my cart",
+    "could you add {list} to my cart?",
+    "I'd like to order {list}",
+    "here's my list: {list}",
+    "I want to buy {list}",
+    "can you get me {list}?",
+    "please help me order {list}",
+    "what I need is {list}",
+    "let's get {list} into the cart",
+    "I'd like {list}, please",
+    "I'm here to order {list}",
+    "would you fill my cart with {list}?",
+    "I've come for {list}",
+)
+CART_TERSE = (
+    "need {list}",
+    "for the cart: {list}",
+    "to order: {list}",
+    "{list}, please",
+    "shopping list: {list}",
+    "add {list}",
+)
+
+LEADS: dict[str, tuple[str, ...]] = {
+    "clarify": (
+        "", "", "Sure.", "Good question.", "Right,", "Oh, I should have said:", "Let me think.", "Well,", "Of course.",
+        "To answer that:", "Fair point.", "Ah yes,",
+    ),
+    "elaborate": (
+        "By the way,", "Oh, and", "While we're at it,", "I should add:", "That reminds me:", "Something else:",
+        "Looking at these,", "Now that I see them:",
+    ),
+    "sold_out": (
+        "Oh, a pity.", "I was afraid of that.", "I see what's left in stock.", "Just in case:", "Good to know.",
+        "As to what's sold out:", "Then let me add:",
+    ),
+    "hasty": (
+        "Wait, one more thing:", "Hold on,", "Not so fast, I haven't told you everything:", "Before you settle it:",
+        "One moment, there's something you should know:", "Just a second,", "Hang on, I left something out:",
+    ),
+    "late": (
+        "Before we run out of time:", "Let me tell you the rest:", "Just so you know everything:",
+        "To make it complete:", "Here's everything I haven't said yet:", "I should have told you this sooner:",
+        "So that nothing is missing:",
+    ),
+    "repeat": (
+        "As I said,", "Like I said before:", "I already told you:", "Again,", "As I mentioned,", "Once more:",
+        "To say it again:", "I think I said this already:",
+    ),
+    "correct": (
+        "", "", "Hmm,", "Not quite.", "Wait,", "Sorry, that's not right.", "Almost, but", "There's a problem:",
+        "Something's off:", "No,",
+    ),
+    "quit": (
+        "For the record,", "Just so you know:", "What I wanted, in case it still helps:",
+        "What you never asked:", "To be clear:", "All I wanted to add:",
+    ),
+    "more": ("", "Also,", "And", "Besides,"),
+}  # fmt: skip
+
+CONFIRMS: dict[str, tuple[str, ...]] = {
+    "E_CART": (
+        "Yes, that's exactly it.",
+        "Perfect, the cart is just right now.",
+        "That's everything, and it's all correct.",
+        "Yes, the cart has what I wanted.",
+        "Great, nothing to change in the cart.",
+        "Looks right to me, you can go ahead with that cart.",
+        "That's my whole order, thank you.",
+        "All good, that's what I asked for.",
+    ),
+    "E_PD": (
+        "Yes, that's exactly it.",
+        "Perfect, those fit what I had in mind.",
+        "That's just what I was looking for.",
+        "Yes, these are right.",
+        "Great, I'm happy with those.",
+        "These all suit me, well found.",
+        "All good, those tick every box.",
+        "Wonderful, that's what I meant.",
+    ),
+}
+THANKS: dict[str, tuple[str, ...]] = {
+    "E_CART": (
+        "Thanks, that's great!",
+        "Thank you for putting that together.",
+        "Great, I'll check out now. Thanks!",
+        "Thank you, that was easy.",
+        "Wonderful, thanks for your help with the order.",
+        "Thanks a lot, have a nice day!",
+        "Done then. Thank you!",
+    ),
+    "E_PD": (
+        "Thanks, that's great!",
+        "Thank you for the suggestions.",
+        "Great, I'll take a closer look at those. Thanks!",
+        "Thank you, that saves me a lot of searching.",
+        "Wonderful, thanks for your help.",
+        "Thanks a lot, have a nice day!",
+        "That helps, thank you!",
+    ),
+}
+NOTHING_ELSE: tuple[str, ...] = (
+    "No, that's everything.",
+    "Nothing else, I've told you all I need.",
+    "That's all from me.",
+    "No, there's nothing to add.",
+    "I think you know everything now.",
+    "That was it, nothing more.",
+    "No more wishes from my side.",
+    "Nothing else comes to mind.",
+)
+UNSURE_ABOUT = (
+    "I don't really mind about the {about}.",
+    "The {about}? No preference, really.",
+    "I have no particular wish as to the {about}.",
+    "Any {about} is fine with me.",
+    "I haven't thought about the {about}, it's up to you.",
+    "I can't say I care much about the {about}.",
+    "Whatever {about} you think best.",
+)
+UNSURE = (
+    "I don't really mind.",
+    "I'm not sure, to be honest.",
+    "No preference there.",
+    "That's up to you.",
+    "I haven't thought about it.",
+    "I couldn't say, anything is fine.",
+    "Hard to say, I leave that to you.",
+)
+GIVE_UP = (
+    "Skip {name} then.",
+    "Never mind {name}, I'll do without.",
+    "Let's forget about {name}.",
+    "I give up on {name}, leave {it} out.",
+    "This isn't working out with {name}, just drop {it}.",
+    "Forget {name}, I'll get {it} somewhere else.",
+    "No {bare} then, let's move on.",
+)
+QUITS: dict[str, tuple[str, ...]] = {
+    "E_CART": (
+        "I'm leaving it at that, this takes too long.",
+        "We aren't getting anywhere with this order, I'll stop here.",
+        "I've run out of patience, I'll order somewhere else.",
+        "Let's leave it, I don't have time for this.",
+        "This isn't working, I'll do my shopping another day.",
+        "That's enough for me, goodbye.",
+    ),
+    "E_PD": (
+        "I'm leaving it at that, this takes too long.",
+        "We aren't getting anywhere, I'll look somewhere else.",
+        "I've run out of patience, sorry.",
+        "Let's leave it, I don't have time for this.",
+        "This isn't helping, I'll try another shop.",
+        "That's enough for me, goodbye.",
+    ),
+}
+CHATS: dict[str, tuple[str, ...]] = {
+    "shown_fine": (
+        "That looks good so far.",
+        "So far so good.",
+        "Nothing wrong with that.",
+        "That seems fine to me.",
+        "Okay, I like what I see.",
+        "Good, go on.",
+        "I've no complaints about that.",
+    ),
+    "working": (
+        "Take your time.",
+        "Okay, I'll wait.",
+        "Sure, go ahead.",
+        "All right, let me know what you find.",
+        "Fine, I'm still here.",
+        "No rush, carry on.",
+        "Sounds good, I'm curious.",
+    ),
+    "greeting": (
+        "Hello to you too!",
+        "Hi, nice to meet you.",
+        "Hey, good to have someone to ask.",
+        "Thanks, I'm doing well.",
+        "Hello again, shall we get on with it?",
+        "Nice to hear from you, let's go on.",
+    ),
+    "other": (
+        "Okay.",
+        "I see.",
+        "All right, if you say so.",
+        "Hmm, okay, go on.",
+        "Good to know.",
+        "Fine with me, please carry on.",
+        "Understood.",
+    ),
+}
+SWITCH = (
+    "Actually, I've changed my mind:",
+    "On second thought,",
+    "I've been thinking about it again, and",
+    "Change of plan:",
+    "Sorry to change this now, but",
+    "Scratch what I said earlier,",
+    "You know what,",
+)
+INSTEAD = ("{new} instead of {old}", "{new}, not {old} any more", "{new} rather than {old}")
+
+# What a hesitant or a polite customer puts round what it says.
+HESITATIONS = ("Hmm,", "Let me see,", "Er,", "I'm not quite sure how to put it, but", "If I think about it,")
+KIND_WORDS = ("That would be kind.", "I'd be grateful.", "I hope that's possible.", "I appreciate your help.")
+
+# Items, apart from the opening. {mods} is ", in size XS" or the like; {what} a list of notes.
+ITEM_NEEDS = (
+    "I need {thing}",
+    "I want {thing}",
+    "it's {thing} that I need",
+    "I'd like {thing}",
+    "please get me {thing}",
+    "make it {thing}",
+)
+ITEM_NOTES = (
+    "for {name}: {what}",
+    "{name}: {what}",
+    "as for {name}, {what}",
+    "about {name}: {what}",
+    "with {name}, I mean {what}",
+    "for {name}, please take {what}",
+)
+IF_GONE = (
+    "if {name} {is} gone, {then}",
+    "if {name} {is} sold out, {then}",
+    "should {name} be sold out, {then}",
+    "in case {name} {is} out of stock, {then}",
+    "{then}, if {name} {is} gone",
+    "if you can't get {name} because {it_is} sold out, {then}",
+)
+THEN_VARIANT = ("{v} is fine instead", "{v} will do as well", "I'd take {v} instead", "please take {v}")
+THEN_PRODUCT = ("then take {v} instead", "I'd take {v} instead", "please get {v} in its place", "then {v} will do")
+THEN_DROP = (
+    "then just leave {it} out",
+    "just skip {it}",
+    "then drop {it}",
+    "then forget about {it}",
+    "don't bother with something else, leave {it} out",
+)
+
+LOOSE_FRAMES = (
+    "I'd like {one} {mods}",
+    "I need {one} {mods}",
+    "I want {one} {mods}",
+    "please look for {one} {mods}",
+    "I'm after {one} {mods}",
+    "it's got to be {one} {mods}",
+)
+AND_ALSO = ("{first}, and {second}", "{first} and {second}", "{first}; {second}", "{first}, also {second}")
+NOTHING_NEW = (
+    "I've told you all of that already.",
+    "As I said, nothing has changed.",
+    "It's still the same as before.",
+    "I have nothing new to tell you.",
+    "Same as I told you earlier.",
+    "You have all of it already.",
+)
+NOT_RIGHT = (
+    "that isn't what I asked for",
+    "this doesn't fit yet",
+    "something there isn't right",
+    "that's not it yet",
+    "please look at it again",
+    "I don't think that's what I need",
+)

@@ -1,0 +1,169 @@
+"""The Python door: `make`, `reset`, `step`, with the five-tuple of Gymnasium."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ecomrlve.catalog.columns import Catalog
+from ecomrlve.catalog.search import SearchEngine
+from ecomrlve.collections import TASKS, resolve
+from ecomrlve.difficulty import difficulty
+from ecomrlve.episode import Episode
+from ecomrlve.errors import EpisodeNotRunningError, SeedError, UnknownEnvironmentError
+from ecomrlve.protocol import Observation, system_prompt
+from ecomrlve.streams import key_of
+from ecomrlve.trajectory import Trajectory, record
+
+HIGHEST_SEED = 2**63 - 1
+OPTIONS = ("env_id", "difficulty", "overrides")
+_shared: dict[str, SearchEngine] = {}
+_shared_lock = threading.Lock()
+
+
+def default_engine(*, progress: bool = False) -> SearchEngine:
+    """The search engine over the default catalog: built at first use, then shared by the whole process."""
+    with _shared_lock:
+        if "default" not in _shared:
+            from ecomrlve.catalog.encoder import SentenceEncoder
+            from ecomrlve.catalog.synthetic import generate
+
+            _shared["default"] = SearchEngine(generate(), SentenceEncoder(), progress=progress)
+        return _shared["default"]
+
+
+def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress: bool = False) -> SearchEngine:
+    """The engine for whatever names a catalog: nothing (the default one), a file, a catalog or an engine."""
+    if isinstance(catalog, SearchEngine):
+        return catalog
+    if catalog is None or catalog == "default":
+        return default_engine(progress=progress)
+    from ecomrlve.catalog.encoder import SentenceEncoder
+
+    if isinstance(catalog, str | Path):
+        from ecomrlve.catalog.files import load_file
+
+        catalog = load_file(catalog)
+    return SearchEngine(catalog, SentenceEncoder(), progress=progress)
+
+
+def make(
+    env: str | Sequence[str], *, catalog: Catalog | SearchEngine | str | Path | None = None
+) -> Environment:
+    """Make an environment.
+
+    Args:
+        env: An environment (``E_CART``), a collection (``C1``), or several names.
+        catalog: A catalog, a file of products, or an engine that is shared already; None for the default catalog.
+
+    Raises:
+        UnknownEnvironmentError: There is no such environment.
+        CatalogError: The catalog cannot be read.
+    """
+    return Environment(resolve(env), engine_for(catalog))
+
+
+class Environment:
+    """Plays one episode at a time. It holds nothing besides that episode and the shared, read-only catalog.
+
+    Args:
+        env_ids: The environments that `reset` chooses from.
+        engine: Search engine with the catalog.
+    """
+
+    def __init__(self, env_ids: Sequence[str], engine: SearchEngine):
+        self.env_ids = tuple(env_ids)
+        self.engine = engine
+        self._episode: Episode | None = None
+        self._overrides: dict[str, float] = {}
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: From 0 to 2**63 − 1; None draws one. The same seed gives the same episode, always and everywhere.
+            options: ``env_id`` (one of this environment's; else the seed decides), ``difficulty`` (0 to 12, default
+                0) and ``overrides`` (axis → value).
+
+        Returns:
+            The first observation, and ``{"seed", "env_id", "difficulty"}``.
+
+        Raises:
+            SeedError, DifficultyError, UnknownEnvironmentError: Something is out of range or unknown; a running
+                episode goes on undisturbed.
+        """
+        options = dict(options or {})
+        unknown = set(options) - set(OPTIONS)
+        if unknown:
+            raise UnknownEnvironmentError(f"unknown option {sorted(unknown)[0]!r}; options are {', '.join(OPTIONS)}")
+        seed = secrets.randbelow(2**31) if seed is None else check_seed(seed)
+        env_id = options.get("env_id") or self.env_ids[key_of("environment", seed) % len(self.env_ids)]
+        if env_id not in self.env_ids:
+            raise UnknownEnvironmentError(f"{env_id!r} is not one of {', '.join(self.env_ids)}")
+        overrides = dict(options.get("overrides") or {})
+        axes = difficulty(options.get("difficulty", 0), overrides)
+        self._episode = Episode(TASKS[env_id], self.engine, axes, seed)
+        self._overrides = overrides
+        return self._episode.first_observation(), {"seed": seed, "env_id": env_id, "difficulty": axes.d}
+
+    def step(self, action: object) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one agent turn.
+
+        Args:
+            action: Canonical JSON (text or dict), Hermes text, an OpenAI message, or plain prose.
+
+        Returns:
+            Observation, reward (0.0 until the end), terminated, truncated, and info, which holds the `Reward` under
+            ``"reward"`` at the end and nothing before.
+
+        Raises:
+            EpisodeNotRunningError: No episode was started, or it is over.
+        """
+        episode = self.episode
+        observation = episode.step(action)
+        info: dict[str, Any] = {"reward": episode.reward} if episode.over else {}
+        total = episode.reward.total if episode.reward is not None else 0.0
+        return observation, total, episode.terminated, episode.truncated, info
+
+    @property
+    def episode(self) -> Episode:
+        """The running or last episode. It holds the goal: for tests, the reference agent and the record only.
+
+        Raises:
+            EpisodeNotRunningError: `reset` was never called.
+        """
+        if self._episode is None:
+            raise EpisodeNotRunningError("no episode yet; call reset() first")
+        return self._episode
+
+    def system_prompt(self) -> str:
+        """What to tell a model before the first observation."""
+        episode = self.episode
+        return system_prompt(episode.task.title, episode.task.instructions, episode.observe([]))
+
+    def trajectory(self, player: str = "agent", kind: str = "agent") -> Trajectory:
+        """The record of the finished episode.
+
+        Raises:
+            EpisodeNotRunningError: It is not over; the record would give the goal away.
+        """
+        if not self.episode.over:
+            raise EpisodeNotRunningError("the episode is still running; its trajectory shows the goal only afterwards")
+        names = {"name": player, "kind": kind}
+        return record(self.episode, self._overrides, names, self.engine.catalog.fingerprint)
+
+
+def check_seed(seed: object) -> int:
+    """Return the seed as an int.
+
+    Raises:
+        SeedError: It is not a whole number in range. A bool is none.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= HIGHEST_SEED:
+        raise SeedError(f"seed must be a whole number from 0 to 2**63 - 1, not {seed!r}")
+    return seed

@@ -1,0 +1,256 @@
+"""The state machine of one episode: an agent's turn in, the customer's reaction and the tools' results out.
+
+In each turn the tool calls run first, in order; then the customer reacts to the message; an answer is judged last. The
+reward exists only when the episode is over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from ecomrlve.catalog.search import SearchEngine
+from ecomrlve.customer.dialogue import Customer, Reply, TurnFacts
+from ecomrlve.difficulty import Difficulty
+from ecomrlve.errors import EpisodeNotRunningError, InvalidActionError, Refused
+from ecomrlve.protocol import Action, Observation, ToolCall, parse_action
+from ecomrlve.rewards import Reward, efficiency, hallucination
+from ecomrlve.tasks.base import Task, generate
+from ecomrlve.tools import REGISTRY, make_tool
+from ecomrlve.tools.base import plain_schema
+
+
+def ask_user(question: str) -> dict[str, Any]:
+    """Ask the customer something; the same as a message. It does not count against the tool budget.
+
+    Args:
+        question: What to ask.
+    """
+    return {}
+
+
+ASK_USER = make_tool(ask_user, skip=0)
+
+
+class Episode:
+    """One running conversation. `Environment` makes it and hands actions through.
+
+    Args:
+        task: Which environment.
+        engine: Search engine with the catalog.
+        axes: The twelve axes.
+        seed: What everything in it is keyed by, together with the environment.
+    """
+
+    def __init__(self, task: Task, engine: SearchEngine, axes: Difficulty, seed: int):
+        self.task = task
+        self.axes = axes
+        self.seed = seed
+        key = (task.env_id, seed)
+        self.problem = generate(task, engine, axes, key)
+        self.world = self.problem.world
+        self.ledger = self.problem.ledger()
+        self.customer = Customer(task.env_id, self.ledger, self.problem.persona, axes.noise, key)
+        self.turn = 0
+        self.user_turns = 0
+        self.terminated = self.truncated = False
+        self.reward: Reward | None = None
+        self.done: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Any]] = []
+        self._quality = 0.0
+        self._tools = _offered(task)
+        self._last_said: str | None = None
+        self.opening = self.customer.open()
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.terminated or self.truncated
+
+    def observe(self, messages: list[dict[str, Any]]) -> Observation:
+        """What the agent gets now: what came since its last turn, and its budgets."""
+        return Observation(
+            messages=tuple(messages),
+            turn=self.turn,
+            turns_left=self.axes.turn_budget - self.turn,
+            tool_budget=self.axes.tool_budget,
+            search_depth=self.axes.search_depth,
+            list_size=self.axes.list_size,
+            today=self.world.today.isoformat(),
+            env_id=self.task.env_id,
+            tools=self._tools,
+            answer_fields=plain_schema(self.task.answer)["properties"],
+        )
+
+    def first_observation(self) -> Observation:
+        """The customer's opening."""
+        return self.observe([_customer_message(self.opening)])
+
+    def step(self, raw: object) -> Observation:
+        """Take one agent turn.
+
+        Args:
+            raw: The agent's output in any of the three dialects.
+
+        Raises:
+            EpisodeNotRunningError: The episode is over.
+        """
+        if self.over:
+            raise EpisodeNotRunningError("this episode is over; call reset() to start the next one")
+        started = time.perf_counter()
+        self.turn += 1
+        try:
+            action = parse_action(raw)
+            calls = self._checked_calls(action)
+            answer = self._checked_answer(action)
+        except InvalidActionError as error:
+            return self._end_invalid(raw, str(error), started)
+        results, messages = [], []
+        seen_before = dict(self.world.seen)
+        variants_before = len(self.world.seen_variants)
+        cart_before = dict(self.world.cart.lines)
+        self.world.touched.clear()
+        for number, (call, arguments) in enumerate(calls):
+            began = time.perf_counter()
+            result = self._run(number, call, arguments)
+            milliseconds = round(1000 * (time.perf_counter() - began), 3)
+            results.append({"name": call.name, "args": dict(call.args), "result": result, "ms": milliseconds})
+            messages.append({"role": "tool", "name": call.name, "args": dict(call.args), "result": result})
+        turns_left = self.axes.turn_budget - self.turn
+        gone = {key: unit for key, unit in self.task.sold_out(self.problem, self.ledger).items()}
+        for key in gone:
+            self.ledger.wake(key)
+        hasty = answer is not None and turns_left > 0 and not self.ledger.everything_said()
+        accepted = answer is not None and not hasty
+        reply: Reply | None = None
+        if not accepted:
+            shown = self.world.shown_in(action.message, seen_before) if action.message else []
+            sight = self.task.see(self.problem, self.ledger, shown)
+            better = sight.quality > self._quality
+            self._quality = max(self._quality, sight.quality)
+            looked = len(self.world.seen) > len(seen_before) or len(self.world.seen_variants) > variants_before
+            reply = self.customer.react(
+                TurnFacts(
+                    turn=self.turn,
+                    turns_left=turns_left,
+                    message=action.message,
+                    hasty=hasty,
+                    cart_changed=self.world.cart.lines != cart_before,
+                    shown=len(shown),
+                    complaints=sight.complaints,
+                    reached=sight.reached,
+                    sold_out=tuple(key for key, unit in gone.items() if unit in self.world.touched),
+                    progress=looked or better,
+                )
+            )
+            self.user_turns += bool(reply and reply.discount)
+        elif answer is not None:
+            for identifier in answer.get("recommended_product_ids", []):
+                self.world.output(identifier)
+            reply = self.customer.thank(self.turn)
+        self.world.stock.end_turn()
+        if reply is not None:
+            messages.append(_customer_message(reply))
+        self.terminated = accepted or bool(reply and reply.quit)
+        self.truncated = not self.terminated and turns_left <= 0
+        if self.over:
+            self._judge(answer if accepted else None, "" if accepted else _without_answer(self.truncated))
+        self._record(raw, action, results, reply, started)
+        return self.observe(messages)
+
+    def _checked_calls(self, action: Action) -> list[tuple[ToolCall, dict[str, Any]]]:
+        """Check all calls before any runs, so that an invalid output changes nothing."""
+        checked = []
+        for call in action.tool_calls:
+            if call.name not in self.task.tools and call.name != "datetime_now":
+                known = ", ".join([*self.task.tools, "datetime_now", "ask_user", "submit_answer"])
+                where = "no tool is" if call.name not in REGISTRY else f"{self.task.env_id} does not offer the tool"
+                raise InvalidActionError(f"{where} called {call.name[:60]!r}; the tools here are {known}")
+            checked.append((call, REGISTRY[call.name].validate(call.args)))
+        return checked
+
+    def _checked_answer(self, action: Action) -> dict[str, Any] | None:
+        if action.answer is None:
+            return None
+        try:
+            return self.task.answer.model_validate(action.answer).model_dump()
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in problem["loc"])
+            raise InvalidActionError(f"answer: {place}: {problem['msg']}") from error
+
+    def _run(self, number: int, call: ToolCall, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if number >= self.axes.tool_budget:
+            budget = self.axes.tool_budget
+            return Refused("tool_budget", f"this turn's {budget} tool calls are used up; call again in the next turn").as_result()
+        return REGISTRY[call.name].call(self.world, arguments)
+
+    def _judge(self, answer: Mapping[str, Any] | None, note: str) -> None:
+        verdict = self.task.verify(self.problem, self.ledger, answer or {}, self.axes)
+        seen = {identifier for identifier, ok in self.world.outputs.items() if ok}
+        self.reward = Reward.of(
+            verdict.task,
+            efficiency(self.turn, self.user_turns, self.axes.turn_budget),
+            hallucination(self.world.outputs, seen),
+            verdict.parts | {"turns": self.turn, "user_turns": self.user_turns},
+            verdict.correct and answer is not None,
+            f"{note}{verdict.reason}",
+        )
+        self.done = verdict.done
+
+    def _end_invalid(self, raw: object, reason: str, started: float) -> Observation:
+        self.terminated = True
+        self.reward = Reward.invalid(f"Invalid output: {reason}")
+        self._record(raw, None, [], None, started)
+        return self.observe([])
+
+    def _record(
+        self, raw: object, action: Action | None, results: list[dict[str, Any]], reply: Reply | None, started: float
+    ) -> None:
+        said = None
+        if reply is not None:
+            said = {"acts": list(reply.acts), "text": reply.text, "slots": list(reply.slots), "new": list(reply.new)}
+        self.steps.append(
+            {
+                "turn": self.turn,
+                "action": raw if isinstance(raw, str | dict) else action.canonical() if action else repr(raw)[:1000],
+                "canonical": action.canonical() if action else None,
+                "tool_results": results,
+                "customer": said,
+                "discounted": bool(reply and reply.discount and not self.terminated),
+                "discount_reason": reply.discount if reply else "",
+                "shop": {"cart": self.world.cart_lines(), "sold_out": self._sold_out_now()},
+                "ms": round(1000 * (time.perf_counter() - started), 3),
+            }
+        )
+
+    def _sold_out_now(self) -> list[str]:
+        return sorted(
+            self.world.product_id(row) if variant is None else self.world.variant_id(row, variant)
+            for row, variant in self.world.stock.sold_out
+        )
+
+
+def _customer_message(reply: Reply) -> dict[str, Any]:
+    return {"role": "customer", "content": reply.text}
+
+
+def _without_answer(truncated: bool) -> str:
+    return "The turns ran out without an answer. " if truncated else "The customer left without an answer. "
+
+
+def _offered(task: Task) -> tuple[dict[str, Any], ...]:
+    """The schemas an agent sees: the task's tools, the date, talking, answering."""
+    answer = {
+        "type": "function",
+        "function": {
+            "name": "submit_answer",
+            "description": "Finish: hand in the answer. It is judged at once and cannot be taken back.",
+            "parameters": plain_schema(task.answer),
+        },
+    }
+    schemas = [REGISTRY[name].schema for name in (*task.tools, "datetime_now")]
+    return (*schemas, ASK_USER.schema, answer)

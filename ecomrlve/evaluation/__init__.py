@@ -1,0 +1,1 @@
+"""Measuring agents and the environments themselves."""

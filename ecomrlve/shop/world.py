@@ -1,0 +1,198 @@
+"""The world of one episode: the shop as the agent can see and change it.
+
+It holds only differences from the shared catalog. It knows nothing of the goal, so whatever the tools return from it
+cannot leak one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Collection
+from typing import Any
+
+from ecomrlve.catalog.aliases import Aliases
+from ecomrlve.catalog.columns import Catalog, fold
+from ecomrlve.catalog.product import Variant
+from ecomrlve.catalog.search import SearchEngine
+from ecomrlve.catalog.variants import VariantRule
+from ecomrlve.difficulty import Difficulty
+from ecomrlve.errors import Refused
+from ecomrlve.shop.cart import Cart, Line
+from ecomrlve.shop.stock import Stock
+from ecomrlve.streams import Stream, key_of
+
+VARIANTS_PER_ROW = 64
+FIRST_DAY = datetime.date(2025, 1, 6)
+DAYS = 700
+_PRODUCT_ID = re.compile(r"\bp[0-9a-z]{7}\b")
+
+
+class World:
+    """One shop in one episode.
+
+    Args:
+        engine: Shared search engine with its catalog.
+        axes: The episode's difficulty.
+        episode_key: What all streams of the world are keyed by.
+        variant_share: Share of products that come in variants.
+        by_variant: Whether variants sell out one by one.
+        sellout: Probability that a unit sells out (the budget law may have set it to 0).
+    """
+
+    def __init__(
+        self,
+        engine: SearchEngine,
+        axes: Difficulty,
+        episode_key: tuple[Any, ...],
+        *,
+        variant_share: float,
+        by_variant: bool,
+        sellout: float,
+    ):
+        self.engine = engine
+        self.catalog: Catalog = engine.catalog
+        self.axes = axes
+        self.key = key_of("world", *episode_key)
+        self.variants = VariantRule(self.catalog, key_of("variants", *episode_key), variant_share)
+        self.stock = Stock(
+            self.catalog, self.variants, key_of("events", *episode_key), sellout, by_variant=by_variant
+        )
+        self.product_ids = Aliases("p", len(self.catalog), *episode_key)
+        self.variant_ids = Aliases("v", len(self.catalog) * VARIANTS_PER_ROW, *episode_key)
+        self.retrieval_key = key_of("retrieval", *episode_key)
+        self.today = FIRST_DAY + datetime.timedelta(days=Stream("clock", *episode_key).integer(DAYS))
+        self.cart = Cart()
+        self.history: list[int] = []
+        # Rows in the order they were first seen.
+        self.seen: dict[int, None] = {}
+        self.seen_variants: set[Line] = set()
+        # Product id → whether it had been seen when it was first put into the cart or an answer.
+        self.outputs: dict[str, bool] = {}
+        # What this turn's results showed or refused, for the customer to hear of what is sold out.
+        self.touched: set[Line] = set()
+        self._returned: list[Line] = []
+
+    def row(self, product_id: str) -> int:
+        """The row behind a product id.
+
+        Raises:
+            Refused: The shop does not know the id.
+        """
+        row = self.product_ids.decode(product_id)
+        if row is None:
+            raise Refused("unknown_product", f"no product has the id {product_id.strip()[:40]!r}; ids come from tool results")
+        return row
+
+    def variant(self, row: int, variant_id: str | None) -> int | None:
+        """The variant index behind an id; None where the product has no variants and none is named.
+
+        Raises:
+            Refused: Unknown, of another product, or missing where the product comes in variants.
+        """
+        has = self.variants.has(row)
+        if variant_id is None or not variant_id.strip():
+            if has:
+                raise Refused(
+                    "variant_required", "this product comes in variants; catalog_get_variants lists their variant_id"
+                )
+            return None
+        number = self.variant_ids.decode(variant_id)
+        if number is None or number // VARIANTS_PER_ROW != row or not has:
+            raise Refused("unknown_variant", f"this product has no variant {variant_id.strip()[:40]!r}")
+        return number % VARIANTS_PER_ROW
+
+    def product_id(self, row: int) -> str:
+        """The id of a row in this episode."""
+        return self.product_ids.encode(row)
+
+    def variant_id(self, row: int, variant: int) -> str:
+        """The id of a variant in this episode."""
+        return self.variant_ids.encode(row * VARIANTS_PER_ROW + variant)
+
+    def variants_of(self, row: int) -> tuple[Variant, ...]:
+        """The variants of a row in this episode."""
+        return self.variants.of(row)
+
+    def show(self, row: int, variant: int | None = None) -> None:
+        """Note that a tool result shows this product or variant. It counts as seen when the call is over."""
+        self._returned.append((row, variant))
+        self.touched.add((row, variant))
+        self.stock.see(row, variant)
+
+    def end_call(self) -> None:
+        """Make what the call returned count as seen from now on."""
+        for row, variant in self._returned:
+            self.seen[row] = None
+            if variant is not None:
+                self.seen_variants.add((row, variant))
+        self._returned.clear()
+
+    def output(self, product_id: str) -> None:
+        """Note a product id that the agent put out, and whether it had been seen by then."""
+        text = product_id.strip().lower()
+        row = self.product_ids.decode(text)
+        seen = row is not None and row in self.seen
+        self.outputs[text] = self.outputs.get(text, True) and seen
+
+    def hit(self, row: int) -> dict[str, Any]:
+        """A product as search results show it: everything a constraint can use, in few words."""
+        columns = self.catalog.columns
+        self.show(row)
+        hit: dict[str, Any] = {
+            "id": self.product_id(row),
+            "title": self.catalog.titles[row],
+            "type": self.catalog.type_of(row),
+            "price": float(columns["price"].values[row]),
+        }
+        for name in ("rating", "ship_days", "brand"):
+            value = columns[name].get(row)
+            if value is not None:
+                hit[name] = value
+        hit["stock"] = self.stock.left(row)
+        if self.variants.has(row):
+            hit["has_variants"] = True
+        own = {name: columns[name].get(row) for name in self.catalog.type_attributes(row)}
+        hit["attributes"] = {name: value for name, value in own.items() if value is not None}
+        return hit
+
+    def cart_lines(self) -> list[dict[str, Any]]:
+        """The cart as cart_view shows it."""
+        return [self.cart_line(line, quantity) for line, quantity in self.cart.lines.items()]
+
+    def cart_line(self, line: Line, quantity: int) -> dict[str, Any]:
+        """One line of the cart with titles and prices."""
+        row, variant = line
+        chosen = None if variant is None else self.variants.of(row)[variant]
+        price = float(self.catalog.columns["price"].values[row]) if chosen is None else chosen.price
+        return {
+            "product_id": self.product_id(row),
+            "variant_id": None if variant is None else self.variant_id(row, variant),
+            "title": self.catalog.titles[row],
+            "variant": None if chosen is None else dict(chosen.attributes),
+            "qty": quantity,
+            "price": price,
+        }
+
+    def shown_in(self, message: str, seen_before: Collection[int]) -> list[int]:
+        """The products that a message shows to the customer, in the order they stand in it.
+
+        Args:
+            message: What the agent says.
+            seen_before: Rows seen before this turn's calls; an id shows a product only if it is one of them.
+        """
+        found: dict[int, int] = {}
+        for match in _PRODUCT_ID.finditer(message.lower()):
+            row = self.product_ids.decode(match.group())
+            if row is not None and row in seen_before:
+                found.setdefault(row, match.start())
+        text = fold(message)
+        titles: dict[str, int] = {}
+        for row in self.seen:
+            titles.setdefault(fold(self.catalog.titles[row]), row)
+        for title, row in titles.items():
+            place = text.find(title)
+            # Where several products share a title, ids say which are meant; the title alone shows the first seen.
+            if place >= 0 and not any(fold(self.catalog.titles[other]) == title for other in found):
+                found[row] = place
+        return sorted(found, key=lambda row: (found[row], row))

@@ -1,0 +1,1 @@
+"""The environments' tasks: generate, verify, plan."""

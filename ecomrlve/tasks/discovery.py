@@ -1,0 +1,328 @@
+"""E_PD: recommend products that satisfy every requirement, best first by what matters to the customer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import MaxLen
+from pydantic import BaseModel, ConfigDict, Field
+
+from ecomrlve.catalog.columns import COMMON, Catalog
+from ecomrlve.catalog.filters import Constraint, satisfied
+from ecomrlve.catalog.search import SearchEngine
+from ecomrlve.customer.dialogue import Complaint
+from ecomrlve.customer.ledger import Ledger, Slot
+from ecomrlve.customer.persona import draw_persona
+from ecomrlve.difficulty import Difficulty
+from ecomrlve.errors import GenerationError
+from ecomrlve.rewards import list_alpha, list_reward, priority_utility
+from ecomrlve.shop.world import World
+from ecomrlve.streams import Stream
+from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
+from ecomrlve.tasks.constraints import NECESSARY, alternatives, draw_constraints, necessary
+from ecomrlve.tasks.identify import slot_of
+
+DEPTH_SHARE = 0.7  # feasible products are at most this share of a page, so that noise cannot push one off it
+ANCHOR_TRIES = 240
+ANCHORS_PER_TYPE = 6
+PATIENT_TRIES = 60  # after these, fewer requirements are asked for, step by step
+LEAST_OF_TYPE = 12
+PRIORITY_SLOTS = 2
+
+
+class DiscoveryAnswer(BaseModel):
+    """The answer of E_PD."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+    recommended_product_ids: Annotated[list[str], MaxLen(100)] = Field(
+        default_factory=list, description="Ids of the products you recommend, best first, at most list_size of them."
+    )
+    done: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryGoal:
+    """What an E_PD problem is about: the type; everything else stands in the slots.
+
+    Attributes:
+        rows: All rows of the type, ascending.
+        alive: Which of them are in stock and stay so.
+        d: The difficulty, which decides how much a missed requirement costs.
+        k: Longest list that is scored.
+    """
+
+    type: str
+    rows: np.ndarray
+    alive: np.ndarray
+    d: int
+    k: int
+
+
+class DiscoveryTask:
+    """The E_PD task (see `tasks.base.Task`)."""
+
+    env_id = "E_PD"
+    title = "Product discovery"
+    instructions = (
+        "The customer looks for a product with certain properties. Find products in stock that have all of them, and "
+        "recommend the best ones, best first by what matters most to the customer (the first thing it names counts "
+        "three times as much as the second)."
+    )
+    tools = ("catalog_search", "catalog_get_product", "catalog_get_variants", "catalog_rerank")
+    answer: type[BaseModel] = DiscoveryAnswer
+
+    def draw(self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards) -> Problem:
+        """Draw a type, requirements, priorities and a change of mind."""
+        world = World(engine, axes, key, variant_share=0.0, by_variant=False, sellout=hazards.sellout)
+        stream = Stream("problem", *key)
+        goal, constraints = self._draw_constraints(world, axes, stream)
+        touched = {constraint.attribute for constraint in constraints}
+        feasible = goal.rows[_feasible(world.catalog, goal, constraints)]
+        brand = world.catalog.columns["brand"]
+        brands = sorted({brand.get(int(row)) for row in feasible} - {None})
+        persona = draw_persona(Stream("persona", *key), touched, brands if len(brands) > 1 else ())
+        slots = [slot_of(world.catalog, "type", "type", "type", "eq", goal.type)]
+        slots += [
+            slot_of(world.catalog, f"constraint:{c.attribute}", "constraint", c.attribute, c.operator, c.value)
+            for c in constraints
+        ]
+        for rank, name in enumerate(persona.priorities[:PRIORITY_SLOTS], start=1):
+            value = persona.preferred_brand if name == "brand" else ""
+            slots.append(slot_of(world.catalog, f"priority:{rank}", "priority", name, "eq", value, rank=rank))
+        switch = self._switch(world, goal, constraints, axes, Stream("switch", *key)) if hazards.switch else {}
+        stocked = world.catalog.stock[goal.rows] > 0
+        return Problem(
+            slots=slots,
+            goal=goal,
+            persona=persona,
+            world=world,
+            switch=switch,
+            supported=len(constraints),
+            drawn={
+                "constraints": len(constraints),
+                "units": int(stocked.sum()),
+                "fated": int((stocked & ~goal.alive).sum()),
+            },
+        )
+
+    def _draw_constraints(
+        self, world: World, axes: Difficulty, stream: Stream
+    ) -> tuple[DiscoveryGoal, list[Constraint]]:
+        """The type and the most requirements, up to the wanted number, that the catalog supports at one of the anchors."""
+        best: tuple[int, DiscoveryGoal, list[Constraint]] | None = None
+        goal: DiscoveryGoal | None = None
+        most = _most_feasible(axes)
+        for attempt in range(ANCHOR_TRIES):
+            if attempt % ANCHORS_PER_TYPE == 0:
+                goal = self._draw_type(world, axes, stream)
+            if goal is None or goal.alive.sum() < 2:
+                continue
+            # Where many anchors failed the catalog may not support so many requirements: ask for fewer.
+            count = max(1, axes.constraints - max(0, attempt - PATIENT_TRIES) // ANCHORS_PER_TYPE)
+            if best is not None and best[0] >= count:
+                break
+            anchor = int(stream.choice(goal.rows[goal.alive]))
+            wanted = 2 + stream.integer(max(1, most - 1))
+            found = draw_constraints(world.catalog, goal.rows, goal.alive, anchor, count, wanted, stream)
+            left = int(_feasible(world.catalog, goal, found).sum())
+            if not found or not 2 <= left <= most:
+                continue
+            if necessary(world.catalog, goal.rows, goal.alive, found) < min(len(found), NECESSARY):
+                continue
+            if best is None or len(found) > best[0]:
+                best = len(found), goal, found
+            if len(found) == axes.constraints:
+                break
+        if best is None:
+            raise GenerationError(
+                f"catalog {world.catalog.name!r} supports no E_PD problem: in {ANCHOR_TRIES} draws no type had "
+                f"attributes that single out 2 to {most} products in stock"
+            )
+        return best[1], best[2]
+
+    def _draw_type(self, world: World, axes: Difficulty, stream: Stream) -> DiscoveryGoal:
+        rows = world.catalog.rows_of_type(stream.choice(_types(world.catalog)))
+        name = world.catalog.type_of(int(rows[0]))
+        return DiscoveryGoal(name, rows, world.stock.lasting_rows(rows), axes.d, axes.list_size)
+
+    def _switch(
+        self,
+        world: World,
+        goal: DiscoveryGoal,
+        constraints: Sequence[Constraint],
+        axes: Difficulty,
+        stream: Stream,
+    ) -> dict[str, Any]:
+        """Candidates for a change of mind: another value for a requirement, each of them solvable."""
+        if not stream.chance(axes.switching):
+            return {}
+        found: dict[str, Any] = {}
+        for index in stream.shuffled(range(len(constraints)))[:4]:
+            value = alternatives(
+                world.catalog, goal.rows, goal.alive, constraints, index,
+                lambda count: 2 <= count <= _most_feasible(axes), stream,
+            )  # fmt: skip
+            if value is not None:
+                name = constraints[index].attribute
+                found[f"constraint:{name}"] = list(value) if isinstance(value, tuple) else value
+        return found
+
+    def plan(self, problem: Problem, axes: Difficulty) -> Plan:
+        """Ask and look around, search with everything said, look again for what sold out meanwhile, answer.
+
+        Where the whole type fits on the pages of the first turn, everything that can sell out has done so by the end
+        of it, and the second look is not needed.
+        """
+        goal: DiscoveryGoal = problem.goal
+        asking = max(ask_turns(len(problem.omitted), 3, axes.turn_budget), 2 if problem.switch else 0)
+        pages = -(-len(goal.rows) // int(DEPTH_SHARE * axes.search_depth))
+        seen_early = pages <= axes.tool_budget and asking >= 1
+        look_again = problem.world.stock.rate > 0 and not seen_early
+        return Plan(max(asking, 0) + 1 + look_again + 1 + bool(problem.omitted), 1)
+
+    def see(self, problem: Problem, ledger: Ledger, shown: Sequence[int]) -> Sight:
+        """What the customer sees of the products shown: their properties, never whether they will last."""
+        goal: DiscoveryGoal = problem.goal
+        catalog = problem.world.catalog
+        complaints: list[Complaint] = []
+        for row in shown[: goal.k]:
+            title = catalog.titles[row]
+            if catalog.type_of(row) != goal.type:
+                facts: dict[str, Any] = {"what": "wrong_type", "title": title, "wanted": goal.type}
+                complaints.append(Complaint(f"row{row}", facts))
+                continue
+            for slot in _constraint_slots(ledger):
+                if not _meets(catalog, row, slot):
+                    got = catalog.columns[slot.attribute].get(row)
+                    facts = {"what": "violates", "title": title, "slot": slot, "got": got}
+                    complaints.append(Complaint(f"row{row}", facts, (slot.key,)))
+                    break
+        reached = len(shown) >= 2 and not complaints and ledger.everything_said()
+        return Sight(tuple(complaints), reached, 0.0)
+
+    def sold_out(self, problem: Problem, ledger: Ledger) -> dict[str, tuple[int, int | None]]:
+        """E_PD has no fallbacks."""
+        return {}
+
+    def verify(self, problem: Problem, ledger: Ledger, answer: Mapping[str, Any], axes: Difficulty) -> Verdict:
+        """The list reward over what the customer said."""
+        goal: DiscoveryGoal = problem.goal
+        world = problem.world
+        constraints = [_constraint(slot) for slot in _constraint_slots(ledger) if ledger.said(slot.key)]
+        mask = _feasible(world.catalog, goal, constraints)
+        utilities = self._utilities(problem, ledger, goal.rows[mask])
+        alive = dict(zip(goal.rows.tolist(), goal.alive.tolist(), strict=True))
+
+        def share_met(identifier: str) -> float:
+            row = world.product_ids.decode(identifier)
+            if row is None or not alive.get(row, False):
+                return 0.0
+            met = [bool(satisfied(world.catalog, np.array([row]), constraint)[0]) for constraint in constraints]
+            return sum(met) / len(met) if met else 1.0
+
+        given = [str(identifier).strip().lower() for identifier in answer.get("recommended_product_ids", [])]
+        feasible = {world.product_id(row): utility for row, utility in utilities.items()}
+        score = list_reward(given, goal.k, list_alpha(goal.d), feasible, share_met)
+        done = [self._done(world, goal, constraints, identifier, identifier in feasible) for identifier in given]
+        reason = (
+            f"{score.hits} of the {score.n} places hold a product that meets everything; {score.given} given, "
+            f"order {score.ranking:.0%} of the best."
+            if given
+            else "Nothing was recommended."
+        )
+        return Verdict(score.task, score.correct, score.parts(), reason, done)
+
+    def _utilities(self, problem: Problem, ledger: Ledger, rows: np.ndarray) -> dict[int, float]:
+        """u(p) of each feasible row by the priorities that were said."""
+        said = [s for s in ledger.said_slots() if s.kind == "priority"]
+        if not said or not len(rows):
+            return dict.fromkeys(rows.tolist(), 1.0)
+        ranked = sorted(said, key=lambda slot: slot.rank)
+        values = [priority_values(problem.world.catalog, rows, slot.attribute, slot.value) for slot in ranked]
+        return dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
+
+    def _done(
+        self, world: World, goal: DiscoveryGoal, constraints: Sequence[Constraint], identifier: str, feasible: bool
+    ) -> dict[str, Any]:
+        row = world.product_ids.decode(identifier)
+        if row is None:
+            return {"product_id": identifier, "title": "(no such product)", "feasible": False, "violates": []}
+        one = np.array([row])
+        violates = [str(c) for c in constraints if not satisfied(world.catalog, one, c)[0]]
+        if world.catalog.type_of(row) != goal.type:
+            violates.insert(0, f"type = {goal.type}")
+        elif not world.stock.lasting_rows(one)[0]:
+            violates.insert(0, "in stock")
+        return {**_summary(world, row), "feasible": feasible, "violates": violates}
+
+    def reveal(self, problem: Problem, ledger: Ledger) -> dict[str, Any]:
+        """Requirements, priorities, all feasible products with their utility, and the best list."""
+        goal: DiscoveryGoal = problem.goal
+        world = problem.world
+        slots = _constraint_slots(ledger)
+        rows = goal.rows[_feasible(world.catalog, goal, [_constraint(slot) for slot in slots])]
+        priorities = [slot for slot in ledger.slots.values() if slot.kind == "priority"]
+        values = [priority_values(world.catalog, rows, slot.attribute, slot.value) for slot in priorities]
+        utilities = dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
+        ordered = sorted(rows.tolist(), key=lambda row: (-utilities[row], row))
+        return {
+            "env_id": self.env_id,
+            "type": goal.type,
+            "constraints": [str(_constraint(slot)) for slot in slots],
+            "priorities": [f"brand {s.value}" if s.attribute == "brand" else s.attribute for s in priorities],
+            "feasible": [{**_summary(world, row), "utility": round(utilities[row], 4)} for row in ordered],
+            "best": [world.product_id(row) for row in ordered[: goal.k]],
+        }
+
+
+def priority_values(catalog: Catalog, rows: np.ndarray, attribute: str, brand: str) -> np.ndarray:
+    """How good each row is on one priority, higher better; unknown is worst."""
+    column = catalog.columns[attribute]
+    if attribute == "brand":
+        return (column.values[rows] == column.code(str(brand))).astype(float)
+    sign = 1.0 if COMMON[attribute].better == "more" else -1.0
+    return np.nan_to_num(sign * column.values[rows], nan=-np.inf)
+
+
+def _types(catalog: Catalog) -> list[str]:
+    """Types with enough products to choose from; all of them, if none has."""
+    if "discovery_types" not in catalog.memo:
+        names = [name for name in catalog.type_names if len(catalog.rows_of_type(name)) >= LEAST_OF_TYPE]
+        catalog.memo["discovery_types"] = names or list(catalog.type_names)
+    return catalog.memo["discovery_types"]
+
+
+def _most_feasible(axes: Difficulty) -> int:
+    return min(3 * axes.list_size, int(DEPTH_SHARE * axes.search_depth))
+
+
+def _feasible(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint]) -> np.ndarray:
+    mask = goal.alive.copy()
+    for constraint in constraints:
+        mask &= satisfied(catalog, goal.rows, constraint)
+    return mask
+
+
+def _constraint_slots(ledger: Ledger) -> list[Slot]:
+    return [slot for slot in ledger.slots.values() if slot.kind == "constraint"]
+
+
+def _constraint(slot: Slot) -> Constraint:
+    value = tuple(slot.value) if isinstance(slot.value, list) else slot.value
+    return Constraint(slot.attribute, slot.operator, value)
+
+
+def _meets(catalog: Catalog, row: int, slot: Slot) -> bool:
+    return bool(satisfied(catalog, np.array([row]), _constraint(slot))[0])
+
+
+def _summary(world: World, row: int) -> dict[str, Any]:
+    columns = world.catalog.columns
+    return {
+        "product_id": world.product_id(row),
+        "title": world.catalog.titles[row],
+        **{name: columns[name].get(row) for name in ("price", "rating", "ship_days", "brand")},
+    }

@@ -1,0 +1,169 @@
+"""Finding products: search, details, variants, re-ranking."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import MaxLen
+
+from ecomrlve.catalog.columns import fold
+from ecomrlve.catalog.filters import parse_filters
+from ecomrlve.errors import Refused
+from ecomrlve.shop.world import World
+from ecomrlve.streams import key_of, mix, unit_hash
+from ecomrlve.tools.base import tool
+
+MOST_IDS = 100
+NOISE_POOL = 300
+
+
+@tool
+def catalog_search(
+    world: World,
+    query: str,
+    filters: dict[str, Any] | None = None,
+    sort: Literal["relevance", "price_asc", "price_desc", "rating", "ship_days"] = "relevance",
+    limit: int = 10,
+    page: int = 1,
+) -> dict[str, Any]:
+    """Search the shop's products by words, with exact filters.
+
+    Args:
+        query: What to look for, in plain words.
+        filters: {key: value} or {key: {"eq"|"le"|"ge"|"in": value}}; keys are category, type, brand, price, rating,
+            ship_days, in_stock and every attribute that hits show.
+        sort: How to order the hits.
+        limit: Hits per page, from 1 to the search depth.
+        page: Page number, starting at 1.
+    """
+    if limit < 1 or page < 1:
+        raise Refused("bad_page", "limit and page start at 1")
+    limit = min(limit, world.axes.search_depth)
+    constraints, in_stock = parse_filters(world.catalog, filters)
+    rows = world.engine.matching(constraints)
+    if in_stock is not None:
+        rows = rows[world.stock.available_rows(rows) == in_stock]
+    ranked = world.engine.rank(query, rows, sort)
+    key = key_of(world.retrieval_key, fold(query), json.dumps(filters, sort_keys=True, default=str), sort)
+    noise = _noise_pool(world, query, ranked) if world.axes.distractors > 0 else ranked[:0]
+    shown, more = woven(ranked, noise, world.axes.distractors, key, (page - 1) * limit, limit)
+    return {"results": [world.hit(row) for row in shown], "page": page, "more": more}
+
+
+def _noise_pool(world: World, query: str, ranked: np.ndarray) -> np.ndarray:
+    """Rows that a deficient engine would show for the query: its best hits if it forgot the filters.
+
+    Where the search had no filter, everything is a genuine hit, and the noise comes from far down its own ranking.
+    """
+    if len(ranked) == len(world.catalog):
+        return ranked[len(ranked) // 2 :]
+    scores = world.engine.scores(query).copy()
+    scores[ranked] = -1.0
+    pool = np.argsort(-scores, kind="stable")[:NOISE_POOL]
+    return pool[scores[pool] >= 0]
+
+
+def woven(
+    ranked: np.ndarray, noise: np.ndarray, share: float, key: int, start: int, count: int
+) -> tuple[list[int], bool]:
+    """Positions start … start + count − 1 of the genuine hits with distractors woven in.
+
+    Each position is a distractor with probability `share`, by a hash of episode, search and position, which knows
+    nothing of the goal. Genuine hits keep their order and take the other positions, so none is lost. No row is shown
+    twice in one ranking.
+
+    Args:
+        ranked: Genuine rows, best first.
+        noise: Rows to draw distractors from.
+        share: Probability that a position is a distractor.
+        key: 64-bit key of episode and search.
+        start: First position to return.
+        count: Most positions to return.
+
+    Returns:
+        The rows, and whether more genuine hits follow.
+    """
+    rows: list[int] = []
+    moved: set[int] = set()
+    genuine = 0
+    for position in range(start + count):
+        while genuine < len(ranked) and int(ranked[genuine]) in moved:
+            genuine += 1
+        if genuine >= len(ranked):
+            break
+        row = _distractor(noise, moved, key, position) if unit_hash(key, position) < share else None
+        if row is None:
+            row = int(ranked[genuine])
+            genuine += 1
+        else:
+            moved.add(row)
+        if position >= start:
+            rows.append(row)
+    return rows, genuine < len(ranked)
+
+
+def _distractor(noise: np.ndarray, moved: set[int], key: int, position: int) -> int | None:
+    if len(moved) >= len(noise):
+        return None
+    place = mix(key ^ mix(position + 1)) % len(noise)
+    while int(noise[place]) in moved:
+        place = (place + 1) % len(noise)
+    return int(noise[place])
+
+
+@tool
+def catalog_get_product(world: World, product_id: str) -> dict[str, Any]:
+    """Read everything the shop says about one product.
+
+    Args:
+        product_id: Id of the product, as tool results show it.
+    """
+    row = world.row(product_id)
+    product = world.catalog.product(row)
+    return {
+        **world.hit(row),
+        "category": " > ".join(product.category),
+        "rating_count": product.rating_count,
+        "description": product.description,
+        "features": list(product.features),
+    }
+
+
+@tool
+def catalog_get_variants(world: World, product_id: str) -> dict[str, Any]:
+    """List the variants of a product (size, connector, material …) with their ids, prices and stock.
+
+    Args:
+        product_id: Id of the product, as tool results show it.
+    """
+    row = world.row(product_id)
+    world.show(row)
+    variants = []
+    for number, variant in enumerate(world.variants_of(row)):
+        world.show(row, number)
+        variants.append(
+            {
+                "variant_id": world.variant_id(row, number),
+                "attributes": dict(variant.attributes),
+                "price": variant.price,
+                "stock": world.stock.left(row, number),
+            }
+        )
+    return {"product_id": world.product_id(row), "title": world.catalog.titles[row], "variants": variants}
+
+
+@tool
+def catalog_rerank(world: World, query: str, product_ids: Annotated[list[str], MaxLen(MOST_IDS)]) -> dict[str, Any]:
+    """Order given products by how well they fit a query, best first.
+
+    Args:
+        query: What they should fit, in plain words.
+        product_ids: Ids of the products to order, at most 100.
+    """
+    rows = np.array(sorted({world.row(product_id) for product_id in product_ids}), np.int64)
+    ranked = world.engine.rank(query, rows)
+    for row in ranked:
+        world.show(int(row))
+    return {"product_ids": [world.product_id(int(row)) for row in ranked]}

@@ -1,0 +1,109 @@
+"""The record of an episode: complete enough to be replayed, judged again and looked at."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ecomrlve import __version__
+from ecomrlve.customer.ledger import Slot
+from ecomrlve.episode import Episode
+
+SCHEMA = 1
+# What may differ between two runs of the same actions.
+VOLATILE = ("episode_id", "player", "ms", "engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One finished episode as plain JSON data."""
+
+    data: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record; its schema is described in the README of trajectories."""
+        return self.data
+
+    def to_json(self) -> str:
+        """One line of a JSONL file."""
+        return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
+
+
+def record(
+    episode: Episode, overrides: Mapping[str, float], player: Mapping[str, str], fingerprint: str
+) -> Trajectory:
+    """Make the record of a finished episode.
+
+    Args:
+        episode: A finished episode.
+        overrides: Axis overrides it was reset with.
+        player: ``name`` and ``kind`` ("human" or "agent") of who played.
+        fingerprint: The catalog's.
+    """
+    problem, reward = episode.problem, episode.reward
+    assert reward is not None
+    opening = episode.opening
+    return Trajectory(
+        {
+            "schema": SCHEMA,
+            "engine": __version__,
+            "episode_id": f"{episode.task.env_id}-d{episode.axes.d}-s{episode.seed}-{uuid.uuid4().hex[:8]}",
+            "env_id": episode.task.env_id,
+            "difficulty": episode.axes.d,
+            "overrides": dict(overrides),
+            "seed": episode.seed,
+            "catalog": {"name": episode.world.catalog.name, "fingerprint": fingerprint},
+            "player": dict(player),
+            "axes": episode.axes.axes(),
+            "opening": {"acts": list(opening.acts), "text": opening.text, "slots": list(opening.slots)},
+            "steps": episode.steps,
+            "goal": episode.task.reveal(problem, episode.ledger),
+            "done": episode.done,
+            "ledger": [_ledger_entry(episode, slot) for slot in episode.ledger.slots.values()],
+            "dropped_hazards": list(problem.dropped),
+            "reward": reward.to_dict(),
+            "terminated": episode.terminated,
+            "truncated": episode.truncated,
+        }
+    )
+
+
+def stable(data: Any) -> Any:
+    """A record without what may differ between two runs, for comparing byte for byte."""
+    if isinstance(data, Mapping):
+        return {key: stable(value) for key, value in data.items() if key not in VOLATILE}
+    return [stable(value) for value in data] if isinstance(data, list) else data
+
+
+def _ledger_entry(episode: Episode, slot: Slot) -> dict[str, Any]:
+    sayings = episode.ledger.sayings.get(slot.key, [])
+    return {
+        "key": slot.key,
+        "kind": slot.kind,
+        "text": slot_text(slot, slot.value),
+        "item_name": slot.item_name,
+        "omitted": slot.key in episode.problem.omitted,
+        "said": [{"turn": s.turn, "act": s.act, "text": slot_text(slot, s.value)} for s in sayings],
+    }
+
+
+def slot_text(slot: Slot, value: Any) -> str:
+    """A slot in few words, for people: ``size: XS``, ``price ≤ 25``, ``first priority: rating``."""
+    if slot.kind == "priority":
+        what = f"brand {value}" if slot.attribute == "brand" else slot.label
+        return f"{'first' if slot.rank == 1 else 'second'} priority: {what}"
+    if slot.kind == "fallback":
+        if value["do"] == "drop":
+            return "if sold out: leave it out"
+        wanted = [str(part) for part in (value.get("title"), value.get("value")) if part]
+        wanted += [f"{k} {v}" for k, v in (value.get("identify") or {}).items()]
+        return f"if sold out: {', '.join(wanted)}"
+    if slot.kind in ("type", "item"):
+        return str(value)
+    words = " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+    sign = {"le": " ≤ ", "ge": " ≥ "}.get(slot.operator, ": ")
+    unit = f" {slot.unit}" if slot.unit and slot.unit != "$" else ""
+    return f"{slot.label}{sign}{'$' if slot.unit == '$' else ''}{words}{unit}"
