@@ -11,8 +11,8 @@ from components import events, play, theme, trajectories
 from components.session import Shop
 
 WELCOME = (
-    "<header class='ec-title'><h1>EcomRLVE</h1><p>You are the shop assistant: find out what the customer wants, use the "
-    "shop's tools, and let code check how well you did. AI agents play exactly the same episodes.</p></header>"
+    "<header class='ec-title'><h1>EcomRLVE</h1><p>You are the shop assistant: find out what the customer wants, use "
+    "the shop's tools, and let code check how well you did. AI agents play exactly the same episodes.</p></header>"
 )
 
 
@@ -34,7 +34,7 @@ def build(shop: Shop | None = None, folder: str | None = None) -> gr.Blocks:
             with gr.Tab("Trajectories", id="trajectories") as page:
                 trajectories_tab = trajectories.build(library)
         events.wire_play(demo, session, play_tab, shop, library)
-        events.wire_trajectories(demo, page, trajectories_tab, library)
+        events.wire_trajectories(demo, page, trajectories_tab, shop, library)
     return demo
 
 

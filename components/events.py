@@ -116,7 +116,7 @@ def _same_episode(log: Any, linked: dict[str, Any]) -> bool:
     return all(whole(value) == asked[name] for name, value in linked.items())
 
 
-def wire_trajectories(demo: gr.Blocks, page: gr.Tab, tab: TrajectoriesTab, library: Library) -> None:
+def wire_trajectories(demo: gr.Blocks, page: gr.Tab, tab: TrajectoriesTab, shop: Shop, library: Library) -> None:
     """Connect the Trajectories tab."""
 
     def refresh(uploads: Uploads | None) -> list[Any]:
@@ -138,7 +138,12 @@ def wire_trajectories(demo: gr.Blocks, page: gr.Tab, tab: TrajectoriesTab, libra
 
     def verify(uploads: Uploads | None, event: gr.EventData) -> list[Any]:
         uploads = uploads or Uploads()
-        return [uploads, trajectories.verify(trajectories.find(library, uploads, _data(event).get("key")))]
+        found = trajectories.find(library, uploads, _data(event).get("key"))
+        try:
+            shop.wait()
+        except SessionError as error:
+            return [uploads, {"tone": "bad", "lines": [str(error)]}]
+        return [uploads, trajectories.verify(found, shop.engine)]
 
     page.select(refresh, tab.state, [tab.state, tab.table, tab.notice], **QUIET)
     demo.load(refresh, tab.state, [tab.state, tab.table, tab.notice], **QUIET)

@@ -12,7 +12,7 @@ from components import records, views
 from components.session import ENVIRONMENTS, Session
 from components.widgets import CartPanel, Controls, Desk, Meters, ProductCards, RewardWaterfall, ToolForm
 
-START = {"env_id": next(iter(ENVIRONMENTS)), "difficulty": 0, "seed": 7}
+START: dict[str, Any] = {"env_id": next(iter(ENVIRONMENTS)), "difficulty": 0, "seed": 7}
 LOADING = "loading the shop …"
 # A widget redraws when its value is another one than before; this makes every value another one.
 _number = itertools.count(1)
@@ -82,7 +82,9 @@ def show(session: Session, *, fresh: bool = True) -> list[Any]:
             only then; they keep what is typed in them, and their values need not be sent again.
     """
     episode = session.episode
-    chosen = {"env_id": episode.env_id, "difficulty": episode.difficulty, "seed": episode.seed} if episode else START
+    chosen: dict[str, Any] = (
+        {"env_id": episode.env_id, "difficulty": episode.difficulty, "seed": episode.seed} if episode else START
+    )
     finished = records.result(episode.trajectory) if episode and episode.trajectory else None
     if finished is not None and episode is not None:
         finished["episode"] = episode.key

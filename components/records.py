@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from components.views import error_of, variant_label
+from components.views import error_of, products_in, variant_label
 
 TASK_WEIGHT, EFFICIENCY_WEIGHT, HALLUCINATION_WEIGHT = 0.75, 0.15, 0.10
 Cell = str | int | float | dict[str, Any] | None
@@ -216,7 +216,7 @@ def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
     lines: list[list[Cell]] = []
     for slot in rows(trajectory.get("ledger")):
         said = [mention for mention in rows(slot.get("said")) if mention]
-        told = "; ".join(_when(mention) for mention in said)
+        told = "; ".join(_when(mention, words(slot.get("text"))) for mention in said)
         name = words(slot.get("item_name"))
         what = _cell(slot.get("text") or slot.get("key"), sub=name)
         left_out = _cell("left out", "warn") if slot.get("omitted") else "said"
@@ -232,11 +232,26 @@ def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
     return blocks
 
 
-def _when(mention: Mapping[str, Any]) -> str:
+def _when(mention: Mapping[str, Any], final: str) -> str:
+    """When something was said, and what, where it was not yet what counted in the end."""
     turn = mention.get("turn")
     where = "opening" if turn in (0, None) else f"turn {words(turn)}"
-    act = words(mention.get("act"))
-    return f"{where} ({act})" if act and act != "open" else where
+    act, text = words(mention.get("act")), words(mention.get("text"))
+    where += f" ({act})" if act and act != "open" else ""
+    return where if text in ("", final) else f"{where}: {text}"
+
+
+def _names(steps: list[dict[str, Any]]) -> dict[str, str]:
+    """Titles of all products and variants that tools showed, by id."""
+    names: dict[str, str] = {}
+    for step in steps:
+        for call in rows(step.get("tool_results")):
+            for product in products_in(call.get("result")):
+                title = words(product.get("title"))
+                names[words(product.get("id"))] = title
+                for variant in rows(product.get("variants")):
+                    names[words(variant.get("variant_id"))] = f"{title} [{variant_label(variant.get('attributes'))}]"
+    return names
 
 
 def _call(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -250,11 +265,12 @@ def _call(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _step(entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     action = entry.get("action")
     canonical = mapping(entry.get("canonical")) or mapping(action)
     customer = mapping(entry.get("customer"))
     shop = mapping(entry.get("shop"))
+    sold_out = shop.get("sold_out")
     calls = [_call(call) for call in rows(entry.get("tool_results"))]
     message = words(canonical.get("assistant_message"))
     answer = canonical.get("answer")
@@ -269,6 +285,7 @@ def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
         "answer": mapping(answer) or None,
         "raw": action if isinstance(action, str) else None,
         "customer": words(customer.get("text")),
+        "acts": words(customer.get("acts")),
         "discount": f"Not counted as the agent's turn: {reason}" if entry.get("discounted") else "",
         "cart": [
             {
@@ -279,7 +296,7 @@ def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
             }
             for line in rows(shop.get("cart"))
         ],
-        "sold_out": [words(title) for title in shop.get("sold_out") or [] if title],
+        "sold_out": [names.get(words(item), words(item)) for item in sold_out] if isinstance(sold_out, list) else [],
         "summary": " · ".join(summary) or "—",
     }
 
@@ -287,6 +304,7 @@ def _step(entry: Mapping[str, Any]) -> dict[str, Any]:
 def timeline(trajectory: Mapping[str, Any], *, start: int = 0) -> dict[str, Any]:
     """Value of the inspector."""
     steps = rows(trajectory.get("steps"))
+    names = _names(steps)
     player = mapping(trajectory.get("player"))
     name = words(player.get("name")) or "unknown"
     catalog = words(mapping(trajectory.get("catalog")).get("name"))
@@ -299,7 +317,7 @@ def timeline(trajectory: Mapping[str, Any], *, start: int = 0) -> dict[str, Any]
         "agent": "You" if player.get("kind") == "human" else name,
         "start": start,
         "opening": words(mapping(trajectory.get("opening")).get("text")),
-        "steps": [_step(step) for step in steps],
+        "steps": [_step(step, names) for step in steps],
         "result": result(trajectory),
         "raw": {**trajectory, "steps": steps},
     }

@@ -28,15 +28,16 @@ class SessionError(EcomrlveError):
 
 
 class Shop:
-    """The engine, loaded once in the background so that the page can answer at once.
+    """The engine with its catalog, loaded once in the background so that the page can answer at once.
 
     Args:
-        make: Makes an environment from its id. By default `ecomrlve.make`, whose catalog is shared in the process.
+        load: Gives the search engine that all episodes share; by default the one of the default catalog.
     """
 
-    def __init__(self, make: Callable[[str], Any] | None = None):
-        self._make = make
+    def __init__(self, load: Callable[[], Any] | None = None):
+        self._load_engine = load or _default_engine
         self._thread: threading.Thread | None = None
+        self.engine: Any = None
         self.loaded = threading.Event()
         self.problem = ""
         self.seconds = 0.0
@@ -51,10 +52,9 @@ class Shop:
     def _load(self) -> None:
         started = time.perf_counter()
         try:
-            # A first episode touches all that is loaded lazily: catalog, index and encoder.
-            environment = self.make(next(iter(ENVIRONMENTS)))
-            environment.reset(seed=0, options={"difficulty": 0})
-            environment.step({"tool_calls": [{"name": "catalog_search", "args": {"query": "anything"}}]})
+            self.engine = self._load_engine()
+            # A first search touches what the engine loads lazily, such as the encoder's weights.
+            self.engine.scores("anything")
         except Exception as error:  # whatever it is, every visitor must learn of it instead of waiting
             self.problem = f"The shop could not be loaded: {error}"
         self.seconds = time.perf_counter() - started
@@ -70,19 +70,23 @@ class Shop:
         if self.problem:
             raise SessionError(self.problem)
 
-    def make(self, env_id: str) -> Any:
+    def make(self, env_id: Any) -> Any:
         """A new environment.
 
         Raises:
             SessionError: There is no such environment here.
         """
         if env_id not in ENVIRONMENTS:
-            raise SessionError(f"there is no environment {env_id!r} here; choose {' or '.join(ENVIRONMENTS)}")
-        if self._make is None:
-            import ecomrlve
+            raise SessionError(f"There is no environment {env_id!r} here; choose {' or '.join(ENVIRONMENTS)}.")
+        import ecomrlve
 
-            self._make = ecomrlve.make
-        return self._make(env_id)
+        return ecomrlve.make(env_id, catalog=self.engine)
+
+
+def _default_engine() -> Any:
+    from ecomrlve.environment import default_engine
+
+    return default_engine(progress=True)
 
 
 @dataclass

@@ -12,7 +12,9 @@ import gradio as gr
 
 from components import records
 from components.widgets import EpisodeTable, Notice, Timeline
-from ecomrlve.errors import EcomrlveError
+from ecomrlve import replay
+from ecomrlve.errors import TrajectoryError
+from ecomrlve.replay import TrajectoryStore, load_trajectories
 
 MOST_BYTES = 20 * 2**20
 MOST_EPISODES = 5000
@@ -30,21 +32,16 @@ class Library:
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         self.problems: list[str] = []
-        self._store: Any = None
+        self._store = TrajectoryStore(folder)
         self._lock = threading.Lock()
         self._files: dict[Path, tuple[tuple[int, int], list[dict[str, Any]], list[str]]] = {}
 
     def append(self, trajectory: dict[str, Any]) -> None:
         """Store a finished episode. A full disk must not cost the visitor the page that shows the reward."""
-        from ecomrlve.replay import TrajectoryStore
-
-        with self._lock:
-            try:
-                if self._store is None:
-                    self._store = TrajectoryStore(self.folder)
-                self._store.append(trajectory)
-            except OSError as error:
-                gr.Warning(f"This episode could not be stored: {error}")
+        try:
+            self._store.append(trajectory)
+        except TrajectoryError as error:
+            gr.Warning(f"This episode could not be stored: {error}")
 
     def episodes(self) -> dict[str, dict[str, Any]]:
         """All stored episodes by key, oldest file first."""
@@ -73,11 +70,9 @@ class Library:
 
 def _load(file: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The episodes of a file and the problems with its lines."""
-    from ecomrlve.replay import load_trajectories
-
     try:
         found, problems = load_trajectories(file)
-    except (OSError, UnicodeError, EcomrlveError) as error:
+    except (OSError, TrajectoryError) as error:
         return [], [f"{file.name}: {error}"]
     return list(found), [str(problem) for problem in problems]
 
@@ -168,16 +163,11 @@ def inspect(trajectory: dict[str, Any], key: str) -> dict[str, Any]:
     return {**records.timeline(trajectory), "key": key}
 
 
-def verify(trajectory: dict[str, Any] | None) -> dict[str, Any]:
+def verify(trajectory: dict[str, Any] | None, engine: Any) -> dict[str, Any]:
     """Play the episode again and compare. Returns the notice that says what came of it."""
-    from ecomrlve.replay import verify as replay_verify
-
     if trajectory is None:
         return {"tone": "bad", "lines": ["That episode is no longer in the store."]}
-    try:
-        verdict = replay_verify(trajectory)
-    except EcomrlveError as error:
-        return {"tone": "bad", "lines": [f"It cannot be played again: {error}"]}
+    verdict = replay.verify(trajectory, engine)
     if verdict.ok:
         return {"tone": "good", "lines": ["Verified: played again, it came out the same to the last byte and reward."]}
-    return {"tone": "bad", "lines": [f"It comes out differently: {verdict.difference}"]}
+    return {"tone": "bad", "lines": [f"It does not come out the same: {verdict.difference}"]}

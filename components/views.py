@@ -169,8 +169,9 @@ def cards(episode: Episode | None) -> dict[str, Any]:
     if episode is None:
         return {"episode": "", "cards": [], "recommends": False}
     found: dict[str, dict[str, Any]] = {}
-    for position, (turn, call) in enumerate((turn, call) for turn in episode.turns for call in turn.calls):
-        for place, item in enumerate(_products(call["result"])):
+    calls = [(turn, call) for turn in episode.turns for call in turn.calls]
+    for position, (turn, call) in enumerate(calls):
+        for place, item in enumerate(products_in(call["result"])):
             card = found.setdefault(item["id"], _blank_card(item["id"]))
             _merge(card, item)
             card["order"] = (-position, place)
@@ -186,7 +187,7 @@ def _source(turn: Turn, call: Mapping[str, Any]) -> str:
     return f"{call['name'].removeprefix('catalog_').removeprefix('user_get_').replace('_', ' ')}, turn {turn.number}"
 
 
-def _products(result: Any) -> Iterator[dict[str, Any]]:
+def products_in(result: Any) -> Iterator[dict[str, Any]]:
     """The products in a tool result, each with its id under `id`; the cart has a panel of its own."""
     if not isinstance(result, Mapping):
         return
@@ -195,7 +196,7 @@ def _products(result: Any) -> Iterator[dict[str, Any]]:
     for name in ("results", "products"):
         entries = result.get(name)
         for entry in entries if isinstance(entries, list) else ():
-            yield from _products(entry)
+            yield from products_in(entry)
 
 
 def _blank_card(product_id: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ecomrlve.episode import Episode
 from ecomrlve.errors import EpisodeNotRunningError, SeedError, UnknownEnvironmentError
 from ecomrlve.protocol import Observation, system_prompt
 from ecomrlve.streams import key_of
+from ecomrlve.tasks.base import Task
 from ecomrlve.trajectory import Trajectory, record
 
 HIGHEST_SEED = 2**63 - 1
@@ -140,6 +141,11 @@ class Environment:
         if self._episode is None:
             raise EpisodeNotRunningError("no episode yet; call reset() first")
         return self._episode
+
+    @staticmethod
+    def task_of(env_id: str) -> Task:
+        """The task behind an environment's name."""
+        return TASKS[env_id]
 
     def system_prompt(self) -> str:
         """What to tell a model before the first observation."""

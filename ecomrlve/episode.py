@@ -18,6 +18,7 @@ from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import EpisodeNotRunningError, InvalidActionError, Refused
 from ecomrlve.protocol import Action, Observation, ToolCall, parse_action
 from ecomrlve.rewards import Reward, efficiency, hallucination
+from ecomrlve.shop.stock import Unit
 from ecomrlve.tasks.base import Task, generate
 from ecomrlve.tools import REGISTRY, make_tool
 from ecomrlve.tools.base import plain_schema
@@ -120,7 +121,7 @@ class Episode:
             results.append({"name": call.name, "args": dict(call.args), "result": result, "ms": milliseconds})
             messages.append({"role": "tool", "name": call.name, "args": dict(call.args), "result": result})
         turns_left = self.axes.turn_budget - self.turn
-        gone = {key: unit for key, unit in self.task.sold_out(self.problem, self.ledger).items()}
+        gone = self.task.sold_out(self.problem, self.ledger)
         for key in gone:
             self.ledger.wake(key)
         hasty = answer is not None and turns_left > 0 and not self.ledger.everything_said()
@@ -151,14 +152,14 @@ class Episode:
             for identifier in answer.get("recommended_product_ids", []):
                 self.world.output(identifier)
             reply = self.customer.thank(self.turn)
-        self.world.stock.end_turn()
+        sold_out = self.world.stock.end_turn()
         if reply is not None:
             messages.append(_customer_message(reply))
         self.terminated = accepted or bool(reply and reply.quit)
         self.truncated = not self.terminated and turns_left <= 0
         if self.over:
             self._judge(answer if accepted else None, "" if accepted else _without_answer(self.truncated))
-        self._record(raw, action, results, reply, started)
+        self._record(raw, action, results, reply, sold_out, started)
         return self.observe(messages)
 
     def _checked_calls(self, action: Action) -> list[tuple[ToolCall, dict[str, Any]]]:
@@ -204,11 +205,17 @@ class Episode:
     def _end_invalid(self, raw: object, reason: str, started: float) -> Observation:
         self.terminated = True
         self.reward = Reward.invalid(f"Invalid output: {reason}")
-        self._record(raw, None, [], None, started)
+        self._record(raw, None, [], None, [], started)
         return self.observe([])
 
     def _record(
-        self, raw: object, action: Action | None, results: list[dict[str, Any]], reply: Reply | None, started: float
+        self,
+        raw: object,
+        action: Action | None,
+        results: list[dict[str, Any]],
+        reply: Reply | None,
+        sold_out: list[Unit],
+        started: float,
     ) -> None:
         said = None
         if reply is not None:
@@ -222,16 +229,13 @@ class Episode:
                 "customer": said,
                 "discounted": bool(reply and reply.discount and not self.terminated),
                 "discount_reason": reply.discount if reply else "",
-                "shop": {"cart": self.world.cart_lines(), "sold_out": self._sold_out_now()},
+                "shop": {"cart": self.world.cart_lines(), "sold_out": [self._unit_id(*u) for u in sold_out]},
                 "ms": round(1000 * (time.perf_counter() - started), 3),
             }
         )
 
-    def _sold_out_now(self) -> list[str]:
-        return sorted(
-            self.world.product_id(row) if variant is None else self.world.variant_id(row, variant)
-            for row, variant in self.world.stock.sold_out
-        )
+    def _unit_id(self, row: int, variant: int | None) -> str:
+        return self.world.product_id(row) if variant is None else self.world.variant_id(row, variant)
 
 
 def _customer_message(reply: Reply) -> dict[str, Any]:

@@ -10,8 +10,8 @@ function cart(step) {
     el("ul", { class: "ec-plain" }, step.cart.map((line) => el("li", {}, `${line.qty} × ${line.title}`, line.variant && el("span", { class: "ec-chip" }, line.variant), " ", money(line.price))),
       step.sold_out.map((title) => el("li", { class: "ec-bad" }, `sold out: ${title}`))));
 }
-function speech(who, text, side) {
-  return text ? el("div", { class: `ec-speech ec-${side}` }, el("b", {}, who), el("p", {}, text)) : null;
+function speech(who, text, side, acts) {
+  return text ? el("div", { class: `ec-speech ec-${side}` }, el("b", {}, who), acts && el("small", { title: "What the customer was doing" }, ` ${acts}`), el("p", {}, text)) : null;
 }
 function detail(value, index) {
   const end = value.steps.length + 1;
@@ -21,7 +21,7 @@ function detail(value, index) {
   return [step.calls.map(parts.call), speech(value.agent, step.message, "agent"),
     step.raw && el("section", { class: "ec-block" }, el("h4", {}, "Raw output"), parts.json(step.raw)),
     step.answer && el("section", { class: "ec-block" }, el("h4", {}, "Answer"), parts.json(step.answer)),
-    speech("Customer", step.customer, "customer"),
+    speech("Customer", step.customer, "customer", step.acts),
     step.discount && el("p", { class: "ec-badge" }, step.discount), cart(step),
     el("details", { class: "ec-raw" }, el("summary", {}, "Raw JSON of this step"), parts.json(value.raw.steps[index - 1]))];
 }

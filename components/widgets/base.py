@@ -8,11 +8,12 @@ through a template: the template is a constant, and the script builds the conten
 from __future__ import annotations
 
 from abc import ABCMeta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
-from gradio.component_meta import ComponentMeta
+from gradio.component_meta import ComponentMeta, updateable
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
@@ -21,7 +22,14 @@ class _WithoutStub(ComponentMeta):
     """Gradio writes a .pyi file beside the source of every component class; this leaves the source tree alone."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> type:
+        if "__init__" in attrs:
+            attrs["__init__"] = updateable(attrs["__init__"])
         return ABCMeta.__new__(mcs, name, bases, attrs)
+
+
+@cache
+def _script(name: str) -> str:
+    return (ASSETS / "js" / name).read_text(encoding="utf-8")
 
 
 class Widget(gr.HTML, metaclass=_WithoutStub):
@@ -41,7 +49,7 @@ class Widget(gr.HTML, metaclass=_WithoutStub):
         super().__init__(
             value,
             html_template=f'<div class="ec {self.frame}" {self.attributes}></div>',
-            js_on_load=(ASSETS / "js" / self.script).read_text(encoding="utf-8"),
+            js_on_load=_script(self.script),
             apply_default_css=False,
             **options,
         )

@@ -29,12 +29,18 @@ class Aliases:
     def __init__(self, prefix: str, size: int, *key: object):
         self._prefix = prefix
         self._size = size
-        self._keys = [key_of("alias", prefix, number, *key) for number in range(4)]
+        self._ids: dict[int, str] = {}
+        self._keys = [key_of("alias", prefix, number, *key) for number in range(2)]
 
     def encode(self, number: int) -> str:
-        """The id of a number."""
+        """The id of a number. What was asked once is remembered: an episode shows the same few hundred again."""
+        if number not in self._ids:
+            self._ids[number] = self._encode(number)
+        return self._ids[number]
+
+    def _encode(self, number: int) -> str:
         left, right = number >> _RIGHT_BITS, number & _RIGHT_MASK
-        for key in self._keys[::2]:
+        for key in self._keys:
             left ^= mix(key ^ right) & _LEFT_MASK
             right ^= mix(key + 1 ^ left) & _RIGHT_MASK
         value = left << _RIGHT_BITS | right
@@ -51,7 +57,7 @@ class Aliases:
                 return None
             value = value << 5 | _VALUES[letter]
         left, right = value >> _RIGHT_BITS, value & _RIGHT_MASK
-        for key in reversed(self._keys[::2]):
+        for key in reversed(self._keys):
             right ^= mix(key + 1 ^ left) & _RIGHT_MASK
             left ^= mix(key ^ right) & _LEFT_MASK
         number = left << _RIGHT_BITS | right

@@ -22,6 +22,7 @@ from ecomrlve.catalog.product import Attribute, Product, Variant
 from ecomrlve.errors import CatalogError
 
 UNKNOWN = -1
+FACTS_REMEMBERED = 20_000
 
 COMMON: dict[str, Attribute] = {
     "price": Attribute("price", "number", "price", "$", ("budget", "cost", "spend", "expensive", "cheap", "pay"), "less"),
@@ -116,6 +117,8 @@ class Catalog:
         self.card: dict[str, Any] = fields["card"]
         # Facts derived from the catalog alone, which other modules compute once and keep here.
         self.memo: dict[str, Any] = {}
+        self._facts: dict[int, dict[str, Any]] = {}
+        self._folded: dict[int, str] = {}
 
     @classmethod
     def from_records(
@@ -202,6 +205,31 @@ class Catalog:
             variants=self.variants.get(row, ()),
         )
 
+    def facts(self, row: int) -> dict[str, Any]:
+        """What search results show of a row, besides id and stock. Remembered, so do not change what it returns."""
+        known = self._facts.get(row)
+        if known is None:
+            known = {"title": self.titles[row], "type": self.type_of(row)}
+            for name in ("price", "rating", "ship_days", "brand"):
+                value = self.columns[name].get(row)
+                if value is not None:
+                    known[name] = value
+            own = {name: self.columns[name].get(row) for name in self.type_attributes(row)}
+            known["attributes"] = {name: value for name, value in own.items() if value is not None}
+            if len(self._facts) >= FACTS_REMEMBERED:
+                self._facts.clear()
+            self._facts[row] = known
+        return known
+
+    def folded_title(self, row: int) -> str:
+        """A row's title as titles are compared."""
+        known = self._folded.get(row)
+        if known is None:
+            if len(self._folded) >= FACTS_REMEMBERED:
+                self._folded.clear()
+            known = self._folded[row] = fold(self.titles[row])
+        return known
+
     def type_of(self, row: int) -> str:
         """The product type of a row."""
         return self.type_names[self.type_codes[row]]
@@ -233,9 +261,11 @@ class Catalog:
         return {fold(name): code for code, name in enumerate(self.type_names)}
 
     @cached_property
-    def variant_rows(self) -> np.ndarray:
-        """Rows that have variants of their own, ascending."""
-        return np.array(sorted(self.variants), np.int64)
+    def has_own_variants(self) -> np.ndarray:
+        """Which rows have variants of their own: a bool array."""
+        mask = np.zeros(len(self), bool)
+        mask[list(self.variants)] = True
+        return mask
 
     @cached_property
     def _rows_by_type(self) -> list[np.ndarray]:

@@ -6,6 +6,7 @@ attribute that means two things, would show up much later as a problem without a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -194,7 +195,7 @@ def _declare(attributes: dict[str, Attribute], file: str, specs: dict[str, Attri
         if spec.kind == "category" and spec.unit is not None:
             raise CatalogError(f"{file}: attribute {name!r} is a category, which has no unit")
         if attributes.setdefault(name, found) != found:
-            raise CatalogError(f"{file}: attribute {name!r} is declared differently elsewhere: {attributes[name]}")
+            raise CatalogError(f"{file}: attribute {name!r} means something else elsewhere: {attributes[name]}")
 
 
 def _unique(what: str, names: Iterable[tuple[str, str]]) -> None:
@@ -264,9 +265,10 @@ def _variant_problems(kind: TypeSpec) -> Iterable[str]:
 
 def holds(text: str, phrase: str) -> bool:
     """Whether a phrase stands in a text as whole words, whatever the letter case."""
-    return f" {spaced(phrase)} " in f" {spaced(text)} "
+    return spaced(phrase) in spaced(text)
 
 
+@lru_cache(maxsize=50_000)  # the same values are compared with each other over and over
 def spaced(text: str) -> str:
-    """Folded words with single spaces between them and no punctuation."""
-    return " ".join("".join(c if c.isalnum() else " " for c in fold(text)).split())
+    """Folded words with one space around each and no punctuation."""
+    return " " + " ".join(re.findall(r"[^\W_]+", fold(text))) + " "

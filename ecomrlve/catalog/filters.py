@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ecomrlve.catalog.columns import UNKNOWN, Catalog, fold
+from ecomrlve.catalog.columns import Catalog, fold
 from ecomrlve.errors import Refused
 
 OPERATORS = ("eq", "le", "ge", "in")
@@ -65,8 +65,13 @@ def satisfied(catalog: Catalog, rows: np.ndarray, constraint: Constraint) -> np.
 
 
 def _words(codes: np.ndarray, index: Mapping[str, int], operator: str, value: Any) -> np.ndarray:
-    wanted = [index.get(fold(str(word)), -2) for word in (value if operator == "in" else (value,))]
-    return np.isin(codes, wanted) & (codes != UNKNOWN)
+    # An unknown word gets the code −2, an unknown cell has −1: neither can match.
+    if operator != "in":
+        return codes == index.get(fold(str(value)), -2)
+    mask = np.zeros(len(codes), bool)
+    for word in value:
+        mask |= codes == index.get(fold(str(word)), -2)
+    return mask
 
 
 def _category(catalog: Catalog, rows: np.ndarray, words: Any) -> np.ndarray:

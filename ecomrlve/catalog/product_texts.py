@@ -41,7 +41,8 @@ class Wording:
         self.titled = [name for name in kind.attributes if not self._clashes(name)]
 
     def _clashes(self, name: str) -> bool:
-        return any(holds(part, value) for part in self._titles[name].values() for value in self._variants)
+        parts = " | ".join(self._titles[name].values())
+        return any(holds(parts, value) for value in self._variants)
 
     def length(self, name: str) -> int:
         """The most words that a value of the attribute takes in a title."""

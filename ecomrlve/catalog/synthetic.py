@@ -7,7 +7,6 @@ come from keyed hashes and streams: the same size and seed give the same catalog
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,11 @@ FAMILY_SIZES = (4, 5, 6, 6, 7, 8)
 TITLED_SHARE = 0.5  # of families: their titles tell the members apart
 SHIP_DAYS_WEIGHTS = (4, 15, 19, 18, 13, 9, 6, 4, 3, 2)  # for 1 … 10 days
 SOLD_OUT, VARIANT_SOLD_OUT = 0.04, 0.08
+# What the draws of a product or family are for; the place in this list keys them.
+DRAWS = (
+    "price", "price member", "price ending", "popular", "popular member", "rating", "rating member", "ship",
+    "ship member", "stock", "sold out",
+)  # fmt: skip
 NUMBER_EFFECT = 0.5  # how much dearer the highest level of a price-raising attribute is than the lowest
 
 
@@ -109,8 +113,8 @@ def _brands(goods: Goods, size: int, seed: int) -> dict[str, tuple[BrandSpec, ..
             while not name or fold(name) in taken:
                 name = "".join(stream.choice(parts) for parts in syllables)
             taken.add(fold(name))
-            brand = BrandSpec(name=name, level=round(0.6 + 1.2 * stream.uniform(), 2), quality=round(stream.uniform(), 2))
-            found[department] = (*found[department], brand)
+            level, quality = round(0.6 + 1.2 * stream.uniform(), 2), round(stream.uniform(), 2)
+            found[department] = (*found[department], BrandSpec(name=name, level=level, quality=quality))
     return found
 
 
@@ -136,10 +140,13 @@ class _Type:
             raise CatalogError(f"type {kind.name!r}: every brand's name holds a variant value")
         self._nouns = kind.nouns or (kind.name.title(),)
         avoided = kind.words() | set(spaced(" ".join(self._nouns)).split())
-        self._words = [word for word in goods.words.series.split() if fold(word) not in avoided]
+        self._words = [word for word in goods.words.series.split() if word.lower() not in avoided]
         self._used: set[str] = set()
         self._weights = {name: _weights(values) for name, values in kind.attributes.items()}
         self._names = list(kind.attributes)
+        # One table, since a call of its own for each of them would take longer than all else about numbers.
+        numbers = (np.arange(len(DRAWS))[:, None] << 32) + np.arange(count)
+        self._drawn = unit_hashes(key_of("goods", "numbers", seed, kind.name), numbers)
         self.families = [self._family(size) for size in self._sizes()]
 
     def _sizes(self) -> list[int]:
@@ -183,7 +190,7 @@ class _Type:
             words = self._stream.sample(self._words, 2)
             crowded = len(self._used) > len(self._words) // 4
             name = " ".join(words) if crowded or self._stream.chance(0.3) else words[0]
-            if name not in self._used and not any(fold(word) in fold(brand.name) for word in words):
+            if name not in self._used and not any(word.lower() in brand.name.lower() for word in words):
                 self._used.add(name)
                 return name
 
@@ -204,3 +211,97 @@ class _Type:
         cells = stream.sample([(one, two) for one in down for two in across], size)
         varying = [name for name, length in ((first, rows), (second, columns)) if length > 1]
         return [base | {first: one, second: two} for one, two in cells], varying
+
+    # -- numbers, for all products of the type at once
+
+    def records(self, category: tuple[str, ...], first_family: int) -> list[dict[str, Any]]:
+        """The products as records for the store.
+
+        Args:
+            category: Path from department to leaf.
+            first_family: Number of the first family.
+        """
+        sizes = [len(family.members) for family in self.families]
+        of_family = np.repeat(np.arange(len(sizes)), sizes)
+        prices = self._prices(of_family)
+        counts, ratings = self._ratings(of_family)
+        usual = np.searchsorted(np.cumsum(SHIP_DAYS_WEIGHTS), self._uniform("ship") * sum(SHIP_DAYS_WEIGHTS), "right")
+        ship_days = np.clip(1 + usual[of_family] + (4 * self._uniform("ship member")).astype(int) % 3 - 1, 1, 10)
+        stock = np.where(self._uniform("sold out") < SOLD_OUT, 0, 5 + (196 * self._uniform("stock") ** 1.5).astype(int))
+        numbers = zip(
+            prices.tolist(), counts.tolist(), ratings.tolist(), ship_days.tolist(), stock.tolist(), strict=True
+        )
+        records = []
+        for number, family in enumerate(self.families, first_family):
+            for values, title, text in zip(family.members, family.titles, family.descriptions, strict=True):
+                price, count, rating, days, units = next(numbers)
+                record = {
+                    "title": title, "description": text, "category": category, "type": self.kind.name,
+                    "brand": family.brand.name, "price": price, "rating": rating, "rating_count": count,
+                    "ship_days": days, "stock": units, "attributes": values, "features": family.features,
+                    "family": number,
+                }  # fmt: skip
+                if self.kind.natural_variants:
+                    record["variants"] = self._variants(price, units > 0)
+                    record["stock"] = sum(variant.stock for variant in record["variants"])
+                records.append(record)
+        return records
+
+    def _uniform(self, what: str) -> np.ndarray:
+        """A number in [0, 1) for each product (or family, which are fewer), fixed by what it is for."""
+        return self._drawn[DRAWS.index(what)]
+
+    def _normal(self, what: str) -> np.ndarray:
+        return ndtri(np.clip(self._uniform(what), 1e-6, 1 - 1e-6))
+
+    def _prices(self, of_family: np.ndarray) -> np.ndarray:
+        """Log-normal around the type's median times brand level, dearer with more of what raises the price."""
+        level = np.array([family.brand.level for family in self.families])[of_family]
+        prices = self.kind.price * level * np.exp(0.22 * self._normal("price")[of_family])
+        for name in self.kind.raises_price:
+            levels = self._weights[name][0]
+            place = {value: index / (len(levels) - 1) - 0.5 for index, value in enumerate(levels)}
+            prices *= 1 + NUMBER_EFFECT * np.array([place[m[name]] for f in self.families for m in f.members])
+        return _price_tags(prices * np.exp(0.05 * self._normal("price member")), self._uniform("price ending"))
+
+    def _ratings(self, of_family: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many ratings each product has and their average, which spreads more where they are few."""
+        popularity = 4.4 + 1.1 * self._normal("popular")[of_family] + 0.7 * self._normal("popular member")
+        counts = np.clip(np.exp(popularity).astype(int), 1, 200_000)
+        quality = np.array([family.brand.quality for family in self.families])[of_family]
+        usual = 3.4 + 1.15 * quality + 0.15 * self._normal("rating")[of_family]
+        spread = 0.12 + 0.9 / np.sqrt(counts)
+        return counts, np.round(np.clip(usual + spread * self._normal("rating member"), 2.5, 5.0), 1)
+
+    def _variants(self, price: float, available: bool) -> tuple[Variant, ...]:
+        """Variants that the product itself lists, in the order that the type's values are written in."""
+        stream, values = self._stream, self.kind.variant.values
+        chosen = set(stream.sample(values, 4 + stream.integer(3)))
+        return tuple(
+            Variant(
+                {self.kind.variant.attribute: value},
+                round(price * stream.choice((1, 1, 1, 1.05, 1.1, 0.95)), 2),
+                0 if stream.chance(VARIANT_SOLD_OUT) or not available else 5 + stream.integer(56),
+            )
+            for value in values
+            if value in chosen
+        )
+
+
+def _weights(values: Any) -> tuple[list[Any], list[float]]:
+    """Values and how often each is drawn; of numeric levels, those in the middle more often."""
+    if isinstance(values, dict):
+        return list(values), list(values.values())
+    last = len(values) - 1
+    return list(values), [1 + 2 * min(place, last - place) / last for place in range(last + 1)]
+
+
+def _price_tags(prices: np.ndarray, endings: np.ndarray) -> np.ndarray:
+    """Whole cents, most of them just below a whole dollar as on real tags."""
+    dollars = np.floor(prices)
+    tags = np.select(
+        [prices < 3, endings < 0.45, endings < 0.6, endings < 0.7],
+        [prices, dollars + 0.99, dollars + 0.95, dollars],
+        prices,
+    )
+    return np.round(np.maximum(tags, 0.49), 2)

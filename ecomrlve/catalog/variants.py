@@ -65,6 +65,8 @@ class VariantRule:
         """Whether a row has variants, without making them."""
         if row in self._catalog.variants:
             return True
+        if self._probability <= 0:
+            return False
         ruled = ruled_types(self._catalog)[self._catalog.type_codes[row]]
         return bool(ruled) and unit_hash(self._key, row) < self._probability
 
@@ -72,7 +74,7 @@ class VariantRule:
         """`has` for many rows: a bool array."""
         made = unit_hashes(self._key, rows) < self._probability
         ruled = ruled_types(self._catalog)[self._catalog.type_codes[rows]]
-        return (made & ruled) | np.isin(rows, self._catalog.variant_rows)
+        return (made & ruled) | self._catalog.has_own_variants[rows]
 
     def _make(self, row: int) -> tuple[Variant, ...]:
         stream = Stream("variants", self._key, row)

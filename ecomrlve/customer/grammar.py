@@ -17,7 +17,7 @@ from ecomrlve.customer.items import about_item, agreement, named, thing
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import mentions, names_item, yes_or_no
 from ecomrlve.customer.phrases import IT, THEY, Pronoun, mod, need, priority, short, value_words, version
-from ecomrlve.customer.words import a, bare, common_noun, is_plural, listed, sentence, squeeze, the
+from ecomrlve.customer.words import a, bare, common_noun, is_plural, listed, sentence, squeeze, the, tidy
 from ecomrlve.streams import Stream
 
 __all__ = ["ACTS", "Grammar", "join", "mentions", "names_item"]
@@ -87,7 +87,7 @@ class Grammar:
         if act not in ACTS:
             raise ValueError(f"unknown act {act!r}; the acts are {', '.join(ACTS)}")
         saying = _Saying(env_id, stream, context or {}, slots)
-        return squeeze(getattr(saying, act)(list(slots)))
+        return tidy(getattr(saying, act)(list(slots)))
 
 
 class _Saying:

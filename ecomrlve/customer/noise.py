@@ -17,7 +17,7 @@ from ecomrlve.streams import Stream
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _CURRENCY = "$€£¥₹¢"
-_NUMBERLIKE = re.compile(rf"\S*[\d{_CURRENCY}]\S*")
+_NUMBERLIKE = re.compile(rf"[^\s\d{_CURRENCY}]*[\d{_CURRENCY}]\S*")
 _KINDS = ("neighbour", "drop", "double", "swap", "space")
 _KIND_WEIGHTS = (0.34, 0.25, 0.15, 0.21, 0.05)
 _SHORTEST = 4
@@ -89,7 +89,7 @@ def add_noise(text: str, rate: float, stream: Stream, protect: Sequence[str] = (
 def casual(text: str, rate: float, stream: Stream, protect: Sequence[str] = ()) -> str:
     """Chat spellings for whole words and lost capitals, each with probability min(0.6, 4·rate)."""
     chance = min(_CASUAL_MOST, _CASUAL_FACTOR * rate)
-    closed = _closed_spans(text, protect)
+    closed = _closed(text, protect)
     pieces: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -97,7 +97,7 @@ def casual(text: str, rate: float, stream: Stream, protect: Sequence[str] = ()) 
         spelling = SLANG.get(word.lower().replace("’", "'"))
         # One draw for every word, so that a word more or less in `SLANG` moves nothing else.
         hit = stream.chance(chance)
-        if not hit or _overlaps(closed, match.start(), match.end()):
+        if not hit or 1 in closed[match.start() : match.end()]:
             continue
         if spelling is None:
             # "XS" and "iPad" keep their capitals: they mean something.
@@ -115,8 +115,8 @@ def slips(text: str, rate: float, stream: Stream, protect: Sequence[str] = ()) -
     Letters in tokens with digits and in protected parts do not count. Where the words cannot take that many (from a
     rate of about 0.15 on), there are as many as they can.
     """
-    closed = _closed_spans(text, protect)
-    words = [match.span() for match in _WORD.finditer(text) if not _overlaps(closed, *match.span())]
+    closed = _closed(text, protect)
+    words = [match.span() for match in _WORD.finditer(text) if 1 not in closed[match.start() : match.end()]]
     letters = sum(end - start for start, end in words)
     able = [(start, end) for start, end in words if _can_slip(text[start:end])]
     seats = [span for span in able for _ in range(math.ceil((span[1] - span[0]) / _LETTERS_PER_SLIP))]
@@ -169,19 +169,17 @@ def _slip(letters: list[str], place: int, kind: str, stream: Stream) -> None:
         letters[place] = letter * 2
 
 
-def _closed_spans(text: str, protect: Sequence[str]) -> list[tuple[int, int]]:
-    """Parts that stay as they are: tokens with a digit or a currency sign, and all that is protected."""
-    spans = [match.span() for match in _NUMBERLIKE.finditer(text)]
+def _closed(text: str, protect: Sequence[str]) -> bytearray:
+    """For each character, 1 where it stays as it is: in tokens with a digit or a currency sign, and where protected."""
+    closed = bytearray(len(text))
+    for match in _NUMBERLIKE.finditer(text):
+        closed[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     for part in protect:
         start = text.find(part) if part else -1
         while start >= 0:
-            spans.append((start, start + len(part)))
+            closed[start : start + len(part)] = b"\1" * len(part)
             start = text.find(part, start + 1)
-    return spans
-
-
-def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    return any(low < end and start < high for low, high in spans)
+    return closed
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -231,12 +231,12 @@ def _answer_forms(label: str, answer: bool, shape: int) -> tuple[str, ...]:
     if is_adjective(label):
         if answer:
             return (
-                ("that should be {label}", "({label}: yes)"),
+                ("that should be {label}", "which must be {label}"),
                 ("{it} must be {label}", "{it} should be {label}", "{label} is a must"),
                 ("{label}: yes", "{label}", "must be {label}"),
             )[shape]
         return (
-            ("that should not be {label}", "({label}: no)"),
+            ("that should not be {label}", "which must not be {label}"),
             ("{it} must not be {label}", "{it} shouldn't be {label}", "I want {obj} not {label}"),
             ("{label}: no", "not {label}"),
         )[shape]
@@ -324,7 +324,7 @@ def _variant_short(slot: Slot, stream: Stream) -> str:
 
 _PRIORITY_NOUNS: dict[str, tuple[str, ...]] = {
     "price": ("the price", "a low price", "how cheap {it} can be"),
-    "rating": ("the rating", "good reviews", "a high rating"),
+    "rating": ("the rating", "having good reviews", "a high rating"),
     "ship_days": ("quick delivery", "fast shipping", "an early delivery"),
     "brand": ("getting {v} as the brand", "the brand {v}", "having {v} as the brand"),
 }

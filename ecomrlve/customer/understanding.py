@@ -87,11 +87,11 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         question = True
         excluded = [match.group(3) for match in _EXCEPT.finditer(sentence)]
         heard = _EXCEPT.sub(" ", sentence)
-        stems = _stems(heard)
-        items = {item for item, words in names.items() if words & set(stems)}
+        stems = frozenset(_stems(heard))
+        items = {item for item, words in names.items() if words & stems}
         found = {
-            slot.key for slot in slots if slot.kind not in HEADS and _asks(slot, stems, items, heard)
-        } - {slot.key for text in excluded for slot in slots if _asks(slot, _stems(text), set(), text)}
+            slot.key for slot in slots if slot.kind not in HEADS and _asks(slot, stems, items)
+        } - {slot.key for text in excluded for slot in slots if _asks(slot, frozenset(_stems(text)), set())}
         # "which one exactly" and "which variant" say nothing that tells the kinds apart, so both are meant.
         asked |= found
         is_open |= bool(excluded) or bool(_OPEN.search(sentence))
@@ -119,13 +119,13 @@ def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
     }
 
 
-def _asks(slot: Slot, stems: Sequence[str], items: set[int], sentence: str) -> bool:
+def _asks(slot: Slot, stems: frozenset[str], items: set[int]) -> bool:
     if slot.item is not None and items and slot.item not in items:
         return False
     if any(_stands(cue, stems) for cue in _cues(slot.kind, slot.attribute, slot.label, slot.synonyms)):
         return True
     # "Is the black one right?" asks about the color, whichever it is.
-    return any(set(words) <= set(stems) for words in map(_stems, slot.choices) if words and len(words[0]) > 1)
+    return any(stems.issuperset(words) for words in map(_stems, slot.choices) if words and len(words[0]) > 1)
 
 
 @lru_cache(maxsize=4096)
@@ -138,16 +138,16 @@ def _cues(kind: str, attribute: str, label: str, synonyms: tuple[str, ...]) -> t
     return tuple(cue for cue in (tuple(_stems(word)) for word in words) if cue)
 
 
-def _stands(cue: tuple[str, ...], stems: Sequence[str]) -> bool:
-    """Whether all words of a cue stand in a sentence; one long distinctive word of a label is enough."""
-    return all(any(_same(word, stem) for stem in stems) for word in cue)
+def _stands(cue: tuple[str, ...], stems: frozenset[str]) -> bool:
+    """Whether all words of a cue stand in a sentence, longer ones also with a typo."""
+    return all(word in stems or (len(word) > 4 and _nearly(word, stems)) for word in cue)
 
 
 @lru_cache(maxsize=65536)
-def _same(cue: str, stem: str) -> bool:
-    if cue == stem:
-        return True
-    return len(cue) > 4 and len(stem) > 4 and cue[0] == stem[0] and fuzz.ratio(cue, stem) >= _CLOSE_ENOUGH
+def _nearly(word: str, stems: frozenset[str]) -> bool:
+    return any(
+        stem[0] == word[0] and len(stem) > 4 and fuzz.ratio(word, stem) >= _CLOSE_ENOUGH for stem in stems
+    )
 
 
 @lru_cache(maxsize=2048)

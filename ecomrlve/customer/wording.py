@@ -25,7 +25,7 @@ SITUATIONS = (
     "I've been looking around for a while without luck.",
     "We've just moved house.",
     "I finally have a moment to shop.",
-    "I saw something like it at a neighbour's place.",
+    "A neighbour of mine is very happy with this shop.",
     "I usually leave the shopping to others.",
     "It's my first time in this shop.",
 )

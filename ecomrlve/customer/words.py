@@ -25,7 +25,13 @@ _UNIT_SINGULARS = {"feet": "foot", "inches": "inch"}
 _GLUED_UNITS = ("%", '"', "″", "°")
 
 
+@lru_cache(maxsize=8192)
 def squeeze(text: str) -> str:
+    """`tidy` for names and values, which come again and again."""
+    return tidy(text)
+
+
+def tidy(text: str) -> str:
     """`text` with single spaces, none before a comma or a full stop, and none at its ends."""
     return _LOOSE_MARKS.sub(r"\1", _SPACES.sub(" ", text)).strip()
 

@@ -137,23 +137,13 @@ class World:
 
     def hit(self, row: int) -> dict[str, Any]:
         """A product as search results show it: everything a constraint can use, in few words."""
-        columns = self.catalog.columns
         self.show(row)
-        hit: dict[str, Any] = {
-            "id": self.product_id(row),
-            "title": self.catalog.titles[row],
-            "type": self.catalog.type_of(row),
-            "price": float(columns["price"].values[row]),
-        }
-        for name in ("rating", "ship_days", "brand"):
-            value = columns[name].get(row)
-            if value is not None:
-                hit[name] = value
-        hit["stock"] = self.stock.left(row)
+        facts = self.catalog.facts(row)
+        hit = {"id": self.product_id(row), **facts, "stock": self.stock.left(row)}
+        # A copy: what one agent does to its results must not reach another episode.
+        hit["attributes"] = dict(facts["attributes"])
         if self.variants.has(row):
             hit["has_variants"] = True
-        own = {name: columns[name].get(row) for name in self.catalog.type_attributes(row)}
-        hit["attributes"] = {name: value for name, value in own.items() if value is not None}
         return hit
 
     def cart_lines(self) -> list[dict[str, Any]]:
@@ -189,10 +179,10 @@ class World:
         text = fold(message)
         titles: dict[str, int] = {}
         for row in self.seen:
-            titles.setdefault(fold(self.catalog.titles[row]), row)
+            titles.setdefault(self.catalog.folded_title(row), row)
         for title, row in titles.items():
             place = text.find(title)
             # Where several products share a title, ids say which are meant; the title alone shows the first seen.
-            if place >= 0 and not any(fold(self.catalog.titles[other]) == title for other in found):
+            if place >= 0 and not any(self.catalog.folded_title(other) == title for other in found):
                 found[row] = place
         return sorted(found, key=lambda row: (found[row], row))

@@ -141,8 +141,10 @@ class Task(Protocol):
     tools: tuple[str, ...]
     answer: type[BaseModel]
 
-    def draw(self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards) -> Problem:
-        """Draw a problem, without omissions and plan."""
+    def draw(
+        self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
+    ) -> Problem:
+        """Draw a problem, without omissions and plan. The world depends on the key alone, the goal on the salt too."""
 
     def plan(self, problem: Problem, axes: Difficulty) -> Plan:
         """What the reference plan needs for this problem."""
@@ -160,7 +162,9 @@ class Task(Protocol):
         """The goal, for people, after the end."""
 
 
-def generate(task: Task, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...]) -> Problem:
+def generate(
+    task: Task, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], salt: tuple[Any, ...] = ()
+) -> Problem:
     """Draw a problem that its reference plan solves inside both budgets.
 
     Hazards are dropped one after the other while the plan does not fit: sell-outs for the whole episode, then the
@@ -171,6 +175,7 @@ def generate(task: Task, engine: SearchEngine, axes: Difficulty, key: tuple[Any,
         engine: Search engine with the catalog.
         axes: The episode's difficulty.
         key: What the episode's streams are keyed by.
+        salt: Another goal in the same world; law 4 compares such pairs.
 
     Raises:
         GenerationError: Even the barest problem does not fit, which only extreme overrides can bring about.
@@ -179,8 +184,8 @@ def generate(task: Task, engine: SearchEngine, axes: Difficulty, key: tuple[Any,
     hazards = Hazards(axes.sellout)
     drawn: dict[str, Any] | None = None
     while True:
-        problem = task.draw(engine, axes, key, hazards)
-        problem.omitted = _omissions(problem, axes, key)
+        problem = task.draw(engine, axes, key, hazards, salt)
+        problem.omitted = _omissions(problem, axes, (*key, *salt))
         if axes.turn_budget < BELOW_THIS_NOTHING_IS_OMITTED:
             problem.omitted, problem.switch = frozenset(), {}
         if drawn is None:

@@ -18,16 +18,16 @@ from ecomrlve.difficulty import Difficulty, sigmoid
 from ecomrlve.errors import GenerationError
 from ecomrlve.rewards import cart_f1, cart_reward
 from ecomrlve.shop.world import World
-from ecomrlve.streams import Stream
+from ecomrlve.streams import Stream, key_of, unit_hashes
 from ecomrlve.tasks import cart_sight
 from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
 from ecomrlve.tasks.identify import identifying, matching_rows, slot_of
 
 LEAST_STOCK = 4  # the largest quantity that is asked for
 QUANTITIES = (2, 3, 4)
-SAMPLES = (256, 8192)  # rows looked at for an item that is wanted with, or without, variants
+SAMPLES = (16, 128, 8192)  # rows looked at for an item that is wanted with, or without, variants
 ITEM_TRIES = 40
-ANY = -1  # stands for "any variant" where the customer never said which
+FEW = 100  # of so many products at most lookalikes are drawn
 
 
 class CartAnswer(BaseModel):
@@ -93,27 +93,29 @@ class CartTask:
     )  # fmt: skip
     answer: type[BaseModel] = CartAnswer
 
-    def draw(self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards) -> Problem:
+    def draw(
+        self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
+    ) -> Problem:
         """Draw items, lookalikes, fallbacks and a change of mind."""
         world = World(
             engine, axes, key, variant_share=variant_probability(axes.d), by_variant=True, sellout=hazards.sellout
         )
-        stream = Stream("problem", *key)
+        stream = Stream("problem", *key, *salt)
         items: list[Item] = []
         count = items_wanted(axes.d)
         for _ in range(count):
             items.append(self._draw_item(world, axes, stream, items, count))
         history = [row for item in items for row in (item.row, *item.lookalikes)]
-        world.history = Stream("history", *key).shuffled(sorted(set(history)))
+        world.history = Stream("history", *key, *salt).shuffled(sorted(set(history)))
         slots, asleep = self._slots(world, items)
-        persona = draw_persona(Stream("persona", *key), (), ())
+        persona = draw_persona(Stream("persona", *key, *salt), (), ())
         return Problem(
             slots=slots,
             goal=tuple(items),
             persona=persona,
             world=world,
             asleep=frozenset(asleep),
-            switch=self._switch(world, items, slots, Stream("switch", *key), axes) if hazards.switch else {},
+            switch=self._switch(world, items, slots, Stream("switch", *key, *salt), axes) if hazards.switch else {},
             drawn={
                 "items": len(items),
                 "variants": sum(item.variant is not None for item in items),
@@ -155,24 +157,28 @@ class CartTask:
         used = [catalog.type_codes[item.row] for item in items]
         fitting = np.empty(0, np.int64)
         for size in SAMPLES:
-            rows = np.array([stream.integer(len(catalog)) for _ in range(size)] if size < 1000 else [], np.int64)
-            if size >= 1000:
-                start = stream.integer(len(catalog))
-                rows = (start + np.arange(min(size, len(catalog)))) % len(catalog)
-            fitting = rows[(catalog.stock[rows] >= LEAST_STOCK) & ~np.isin(catalog.type_codes[rows], used)]
+            rows = (unit_hashes(key_of("rows", stream.uniform()), np.arange(size)) * len(catalog)).astype(np.int64)
+            mask = catalog.stock[rows] >= LEAST_STOCK
+            for code in used:
+                mask &= catalog.type_codes[rows] != code
+            fitting = rows[mask]
             exact = fitting[world.variants.having(fitting) == wants_variant]
             if len(exact):
-                return int(exact[stream.integer(len(exact))] if size >= 1000 else exact[0])
+                return int(exact[0])
         return int(fitting[0]) if len(fitting) else None
 
     def _lookalikes(self, world: World, stream: Stream, row: int, count: int) -> tuple[int, ...]:
         """Rows like this one: the same title first, then the same family, then the same type."""
         catalog = world.catalog
         chosen: list[int] = []
-        for pool in (catalog.rows_titled(catalog.titles[row]), catalog.rows_of_family(row), None):
-            rows = catalog.rows_of_type(catalog.type_of(row)) if pool is None else np.asarray(pool)
+        same_type = catalog.rows_of_type(catalog.type_of(row))
+        for pool in (catalog.rows_titled(catalog.titles[row]), catalog.rows_of_family(row), same_type):
+            rows = np.asarray(pool)
+            if len(rows) > FEW:  # a big type: some of it will do
+                start = stream.integer(len(rows) - FEW)
+                rows = rows[start : start + FEW]
             rows = rows[catalog.stock[rows] >= LEAST_STOCK]
-            fresh = [int(other) for other in rows if other != row and int(other) not in chosen]
+            fresh = [other for other in rows.tolist() if other != row and other not in chosen]
             chosen += stream.sample(fresh, count - len(chosen))
         return tuple(chosen)
 

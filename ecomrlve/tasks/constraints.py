@@ -50,8 +50,8 @@ def draw_constraints(
         share = min(0.95, (goal / max(int(left.sum()), 1)) ** (1 / steps))
         found = _best(column, rows, left, anchor, max(2, goal), share, stream)
         if found is not None:
-            chosen.append(found)
-            left &= satisfied(catalog, rows, found)
+            chosen.append(found[0])
+            left &= found[1]
     return chosen
 
 
@@ -64,23 +64,23 @@ def necessary(catalog: Catalog, rows: np.ndarray, alive: np.ndarray, constraints
 
 def _best(
     column: Column, rows: np.ndarray, left: np.ndarray, anchor: int, least: int, share: float, stream: Stream
-) -> Constraint | None:
+) -> tuple[Constraint, np.ndarray] | None:
     """The candidate whose share of survivors is nearest to the wanted one, among those that leave enough."""
     cells = column.values[rows]
     total = int(left.sum())
-    scored: list[tuple[float, int, Constraint]] = []
+    scored: list[tuple[float, int, Constraint, np.ndarray]] = []
     for number, (constraint, mask) in enumerate(_candidates(column, cells, left, anchor, total * share, stream)):
         kept = int(np.count_nonzero(left & mask))
         if kept < least or mask.all():
             continue
         # A requirement that excludes nothing more is the last choice: it is no decoration only if nothing else fits.
         distance = abs(math.log(kept / total / share)) + (10.0 if kept == total else 0.0)
-        scored.append((distance, number, constraint))
+        scored.append((distance, number, constraint, mask))
     if not scored:
         return None
     scored.sort(key=lambda entry: entry[:2])
     near = [entry for entry in scored[:NEAR_BEST] if entry[0] <= scored[0][0] + 0.15]
-    return stream.choice(near)[2]
+    return stream.choice(near)[2:]
 
 
 def _candidates(

@@ -74,16 +74,18 @@ class DiscoveryTask:
     tools = ("catalog_search", "catalog_get_product", "catalog_get_variants", "catalog_rerank")
     answer: type[BaseModel] = DiscoveryAnswer
 
-    def draw(self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards) -> Problem:
+    def draw(
+        self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
+    ) -> Problem:
         """Draw a type, requirements, priorities and a change of mind."""
         world = World(engine, axes, key, variant_share=0.0, by_variant=False, sellout=hazards.sellout)
-        stream = Stream("problem", *key)
+        stream = Stream("problem", *key, *salt)
         goal, constraints = self._draw_constraints(world, axes, stream)
         touched = {constraint.attribute for constraint in constraints}
         feasible = goal.rows[_feasible(world.catalog, goal, constraints)]
         brand = world.catalog.columns["brand"]
         brands = sorted({brand.get(int(row)) for row in feasible} - {None})
-        persona = draw_persona(Stream("persona", *key), touched, brands if len(brands) > 1 else ())
+        persona = draw_persona(Stream("persona", *key, *salt), touched, brands if len(brands) > 1 else ())
         slots = [slot_of(world.catalog, "type", "type", "type", "eq", goal.type)]
         slots += [
             slot_of(world.catalog, f"constraint:{c.attribute}", "constraint", c.attribute, c.operator, c.value)
@@ -92,7 +94,7 @@ class DiscoveryTask:
         for rank, name in enumerate(persona.priorities[:PRIORITY_SLOTS], start=1):
             value = persona.preferred_brand if name == "brand" else ""
             slots.append(slot_of(world.catalog, f"priority:{rank}", "priority", name, "eq", value, rank=rank))
-        switch = self._switch(world, goal, constraints, axes, Stream("switch", *key)) if hazards.switch else {}
+        switch = self._switch(world, goal, constraints, axes, Stream("switch", *key, *salt)) if hazards.switch else {}
         stocked = world.catalog.stock[goal.rows] > 0
         return Problem(
             slots=slots,

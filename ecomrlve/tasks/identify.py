@@ -29,6 +29,13 @@ def identifying(catalog: Catalog, row: int) -> tuple[Constraint, ...] | None:
     Returns:
         Nothing to say where the title is unique; None where more than two attributes would be needed.
     """
+    remembered = catalog.memo.setdefault("identifying", {})
+    if row not in remembered:
+        remembered[row] = _identifying(catalog, row)
+    return remembered[row]
+
+
+def _identifying(catalog: Catalog, row: int) -> tuple[Constraint, ...] | None:
     rows = np.array(catalog.rows_titled(catalog.titles[row]), np.int64)
     found: list[Constraint] = []
     names = [*catalog.type_attributes(row), "brand"]

@@ -10,6 +10,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -108,6 +109,7 @@ def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
     return first, docs
 
 
+@cache
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """A model's JSON schema without pydantic's titles and with optional types unwrapped: short, as prompts need it."""
     schema = model.model_json_schema()

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ecomrlve.customer.grammar import ACTS, Grammar, join, mentions, names_item
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.wording import STYLES
-from ecomrlve.customer.words import a, amount, common_noun, number
 from ecomrlve.streams import Stream
 
 GRAMMAR = Grammar()
@@ -180,7 +179,8 @@ def test_two_complaints_are_both_said() -> None:
 @pytest.mark.parametrize(
     ("slot", "old"),
     [(PD[1], 40), (PD[3], ["red"]), (PD[2], 5), (PD[4], "no"), (PD[0], "toaster"), (CART[2], "M"), (CART[3], 2),
-     (CART[5], "Lightning"), (PD[10], "Kettlero"), (CART[4], 30), (LID, "no"), (FALLBACKS[0], {"do": "drop"}), (PD[11], "rating")],
+     (CART[5], "Lightning"), (PD[10], "Kettlero"), (CART[4], 30), (LID, "no"), (FALLBACKS[0], {"do": "drop"}),
+     (PD[11], "rating")],
 )  # fmt: skip
 def test_switch_says_the_new_value(slot: Slot, old: Any) -> None:
     for seed in range(60):
@@ -321,7 +321,7 @@ def slots_of_any_kind(draw: st.DrawFn) -> Slot:
     return Slot(key, own, attribute, "eq", value, label=attribute.replace("_", " "), item=item, item_name=name)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(slots_of_any_kind(), max_size=7, unique_by=lambda slot: (slot.kind, slot.item, slot.attribute)),
     st.sampled_from(ACTS),
@@ -390,7 +390,7 @@ def test_checker(text: str, slot: Slot, found: bool) -> None:
     assert mentions(text, slot) is found
 
 
-# --- joining, and the small change
+# --- joining
 
 
 def test_join() -> None:
@@ -398,31 +398,3 @@ def test_join() -> None:
         "Change of plan: in red. Sure. It's $25."
     )
     assert join([]) == ""
-
-
-@pytest.mark.parametrize(
-    ("noun", "said"),
-    [
-        ("air fryer", "an air fryer"), ("USB hub", "a USB hub"), ("hourglass", "an hourglass"),
-        ("yoga mat", "a yoga mat"), ("UV lamp", "a UV lamp"),
-        ("LED lamp", "an LED lamp"), ("RAM kit", "a RAM kit"), ("running shoes", "running shoes"), ("dress", "a dress"),
-        ("umbrella", "an umbrella"), ("unicycle", "a unicycle"), ("8-quart pot", "an 8-quart pot"),
-        ("dog food", "some dog food"), ("one-person tent", "a one-person tent"), ("canvas", "a canvas"),
-        ("undershirt", "an undershirt"), ("HDMI cable", "an HDMI cable"), ("usb cable", "a usb cable"),
-    ],
-)  # fmt: skip
-def test_articles(noun: str, said: str) -> None:
-    assert a(noun) == said
-
-
-def test_amounts() -> None:
-    assert amount(25, "$") == "$25"
-    assert amount(24.5, "$") == "$24.50"
-    assert amount(1, "hours") == "1 hour"
-    assert amount(80, "%") == "80%"
-    assert amount(2.50, "kg") == "2.5 kg"
-    assert number(1e-05) == "0.00001"
-    assert number(100000000.0) == "100000000"
-    assert common_noun("Air Fryer") == "air fryer"
-    assert common_noun("USB Hub") == "USB hub"
-    assert common_noun("Bluetooth speaker") == "Bluetooth speaker"

@@ -1,0 +1,167 @@
+"""The command line: `ecomrlve certify`, `replay`, `bench`, `catalog`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ecomrlve.errors import EcomrlveError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
+console = Console()
+complaints = Console(stderr=True)
+
+CatalogOption = Annotated[
+    str, typer.Option(help="default, or a file, folder or glob of products; FILE::MAPPING names a column mapping")
+]
+WordsOption = Annotated[bool, typer.Option("--words-only", help="search by words alone, without sentence vectors")]
+
+
+def numbers(text: str) -> list[int]:
+    """Read ``0:13`` (end not included), ``3``, ``0,3,6`` and mixtures of them.
+
+    Raises:
+        typer.BadParameter: It is none of these.
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        start, colon, end = part.strip().partition(":")
+        try:
+            found += range(int(start or 0), int(end)) if colon else [int(start)]
+        except ValueError as error:
+            raise typer.BadParameter(f"{text!r} is not a list of numbers; write 0:13 or 0,3,6") from error
+    if not found:
+        raise typer.BadParameter(f"{text!r} holds no number")
+    return found
+
+
+@app.command()
+def certify(
+    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "E_CART,E_PD",
+    difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
+    seeds: Annotated[str, typer.Option(help="seeds per (environment, d)")] = "0:50",
+    law: Annotated[str, typer.Option(help="laws to measure, by number; empty for all")] = "",
+    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)")] = 400,
+    catalog: CatalogOption = "default",
+    words_only: WordsOption = False,
+    workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,
+    as_json: Annotated[bool, typer.Option("--json", help="print the certificate as JSON")] = False,
+    out: Annotated[Path | None, typer.Option(help="also write the JSON to this file")] = None,
+) -> None:
+    """Measure the laws: solvable, not hackable, deterministic, no leak, recoverable, bounded, indifferent."""
+    from ecomrlve.collections import resolve
+    from ecomrlve.difficulty import check_difficulty
+    from ecomrlve.environment import check_seed
+    from ecomrlve.evaluation.certificate import ALL_LAWS
+    from ecomrlve.evaluation.certificate import certify as measure
+    from ecomrlve.evaluation.certificate import show
+    from ecomrlve.evaluation.pool import engine_of
+
+    which = tuple(numbers(law)) if law else ALL_LAWS
+    unknown = [number for number in which if number not in ALL_LAWS]
+    if unknown:
+        raise typer.BadParameter(f"law {unknown[0]} is not measured; there are {', '.join(map(str, ALL_LAWS))}")
+    engine = engine_of(catalog, words_only=words_only, progress=not as_json)
+    certificate = measure(
+        engine,
+        resolve(envs),
+        [check_difficulty(d) for d in numbers(difficulty)],
+        [check_seed(seed) for seed in numbers(seeds)],
+        workers=workers,
+        which=which,
+        cheat_seeds=cheat_seeds,
+        catalog=catalog,
+        words_only=words_only,
+        progress=not as_json,
+    )
+    text = json.dumps(certificate.to_dict(), indent=1, ensure_ascii=False, default=str)
+    if out is not None:
+        out.write_text(text, encoding="utf-8")
+    if as_json:
+        print(text)
+    else:
+        show(certificate, console)
+    raise typer.Exit(0 if certificate.passed else 1)
+
+
+@app.command()
+def replay(
+    path: Annotated[Path, typer.Argument(help="a JSONL file or a folder of them")],
+    verify: Annotated[bool, typer.Option("--verify", help="re-execute and compare byte for byte")] = False,
+    catalog: CatalogOption = "default",
+) -> None:
+    """List stored trajectories; with --verify, re-execute them and say where one first differs."""
+    from ecomrlve.evaluation.pool import engine_of
+    from ecomrlve.replay import load_trajectories
+    from ecomrlve.replay import verify as check
+
+    found, problems = load_trajectories(path)
+    for problem in problems:
+        complaints.print(f"[yellow]{problem}[/]", highlight=False)
+    engine = engine_of(catalog, progress=False) if verify and found else None
+    wrong = 0
+    for data in found:
+        line = (
+            f"{data.get('episode_id', '?')}  {data['env_id']}  d={data['difficulty']}  seed={data['seed']}  "
+            f"{len(data['steps'])} turns  total {data['reward'].get('total')}"
+        )
+        if engine is not None:
+            result = check(data, engine)
+            wrong += not result.ok
+            line += "  ✓ identical" if result.ok else f"  ✗ {result.difference}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{len(found)} trajectories, {len(problems)} lines skipped" + (f", {wrong} differ" if verify else ""))
+    raise typer.Exit(1 if wrong or (problems and not found) else 0)
+
+
+@app.command()
+def catalog(
+    source: Annotated[str, typer.Argument(help="default, or FILE::MAPPING")] = "default",
+) -> None:
+    """Show a catalog's card: what was read, dropped and synthesized, and what its types offer."""
+    from ecomrlve.evaluation.pool import engine_of
+
+    products = engine_of(source, words_only=True).catalog
+    attributes = [len(products.attributes_of_type(name)) for name in products.type_names]
+    facts = {
+        "name": products.name,
+        "fingerprint": products.fingerprint,
+        "products": len(products),
+        "types": len(products.type_names),
+        "attributes per type": f"{min(attributes)}–{max(attributes)}",
+        "synthesized": sorted(products.synthesized),
+        "card": products.card,
+    }
+    console.print_json(json.dumps(facts, ensure_ascii=False, default=str))
+
+
+@app.command()
+def bench(
+    as_json: Annotated[bool, typer.Option("--json", help="print the figures as JSON")] = False,
+) -> None:
+    """Measure speed and memory on the default catalog, as medians."""
+    from ecomrlve.evaluation.benchmark import measure, show
+
+    figures = measure()
+    if as_json:
+        print(json.dumps(figures, indent=1))
+    else:
+        show(figures, console)
+
+
+def main() -> None:
+    """Entry point: our own errors are messages, not tracebacks."""
+    try:
+        app()
+    except EcomrlveError as error:
+        complaints.print(f"[red]error:[/] {error}", highlight=False)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()
