@@ -71,8 +71,12 @@ def wire_play(demo: gr.Blocks, state: gr.State, tab: PlayTab, shop: Shop, librar
         if _same_episode(log, linked):
             session.restore(log)
         elif "seed" in linked or "env" in linked:
-            wanted = (linked.get("env", next(iter(ENVIRONMENTS))), linked.get("d", "0"), linked.get("seed", "0"))
-            return start(session, *wanted)
+            try:
+                session.start(
+                    linked.get("env", next(iter(ENVIRONMENTS))), linked.get("d", "0"), linked.get("seed", "0")
+                )
+            except EcomrlveError as error:
+                warn(error)
         return [session, *play.show(session)]
 
     def reset(session: Session | None, event: gr.EventData) -> list[Any]:

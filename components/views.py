@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -50,16 +51,20 @@ def meters(episode: Episode | None, version: int, *, note: str = "", failed: boo
 
 
 def conversation(episode: Episode | None) -> list[dict[str, Any]]:
-    """Messages of the chatbot. The player is the agent, on the right; the customer is on the left."""
+    """Messages of the chatbot. The player is the agent, on the right; the customer is on the left.
+
+    All text is escaped: even with Markdown switched off, the chatbot takes it for HTML and would load a picture that a
+    title names.
+    """
     if episode is None:
         return []
     messages: list[dict[str, Any]] = [_said(episode.opening)]
     for turn in episode.turns:
         messages.extend(_thought(call) for call in turn.calls)
         if turn.message:
-            messages.append({"role": "user", "content": turn.message})
+            messages.append(_did(turn.message))
         if turn.answer is not None:
-            messages.append({"role": "user", "content": _answer_text(turn.answer)})
+            messages.append(_did(_answer_text(turn.answer)))
         if turn.customer:
             messages.append(_said(turn.customer))
     if not episode.running:
@@ -68,7 +73,15 @@ def conversation(episode: Episode | None) -> list[dict[str, Any]]:
 
 
 def _said(text: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": text}
+    return {"role": "assistant", "content": _escaped(text)}
+
+
+def _did(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": _escaped(text)}
+
+
+def _escaped(text: str) -> str:
+    return html.escape(text, quote=False)
 
 
 def _answer_text(answer: Mapping[str, Any]) -> str:
@@ -84,8 +97,8 @@ def _thought(call: Mapping[str, Any]) -> dict[str, Any]:
     title = f"{call['name']} — refused: {refusal}" if refusal else f"{call['name']}({summary[:90]})"
     return {
         "role": "user",
-        "content": body,
-        "metadata": {"title": title, "log": f"{call['ms']:.1f} ms", "status": "done"},
+        "content": _escaped(body),
+        "metadata": {"title": _escaped(title), "log": f"{call['ms']:.1f} ms", "status": "done"},
     }
 
 

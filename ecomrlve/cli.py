@@ -1,4 +1,4 @@
-"""The command line: `ecomrlve certify`, `replay`, `bench`, `catalog`."""
+"""Certify the environments, measure axes and speed, replay trajectories, look at catalogs."""
 
 from __future__ import annotations
 
@@ -57,9 +57,8 @@ def certify(
     from ecomrlve.collections import resolve
     from ecomrlve.difficulty import check_difficulty
     from ecomrlve.environment import check_seed
-    from ecomrlve.evaluation.certificate import ALL_LAWS
+    from ecomrlve.evaluation.certificate import ALL_LAWS, show
     from ecomrlve.evaluation.certificate import certify as measure
-    from ecomrlve.evaluation.certificate import show
     from ecomrlve.evaluation.pool import engine_of
 
     which = tuple(numbers(law)) if law else ALL_LAWS
@@ -138,6 +137,31 @@ def catalog(
         "card": products.card,
     }
     console.print_json(json.dumps(facts, ensure_ascii=False, default=str))
+
+
+@app.command()
+def axes(
+    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "E_CART,E_PD",
+    difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
+    episodes: Annotated[int, typer.Option(help="generated episodes per (environment, d)", min=10)] = 5000,
+    catalog: CatalogOption = "default",
+    workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,
+    as_json: Annotated[bool, typer.Option("--json", help="print the tables as JSON")] = False,
+) -> None:
+    """Measure the difficulty axes on generated episodes, and how often the budget law dropped a hazard."""
+    from ecomrlve.collections import resolve
+    from ecomrlve.difficulty import check_difficulty
+    from ecomrlve.evaluation.axes import measure, show, to_dict
+    from ecomrlve.evaluation.pool import engine_of
+
+    levels = [check_difficulty(d) for d in numbers(difficulty)]
+    engine = engine_of(catalog, words_only=True)
+    rows, dropped = measure(engine, resolve(envs), levels, episodes, workers, not as_json)
+    if as_json:
+        print(json.dumps(to_dict(rows, dropped), indent=1))
+    else:
+        show(rows, dropped, console)
+    raise typer.Exit(0 if all(row.within for row in rows) else 1)
 
 
 @app.command()

@@ -51,9 +51,7 @@ def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress:
     return SearchEngine(catalog, SentenceEncoder(), progress=progress)
 
 
-def make(
-    env: str | Sequence[str], *, catalog: Catalog | SearchEngine | str | Path | None = None
-) -> Environment:
+def make(env: str | Sequence[str], *, catalog: Catalog | SearchEngine | str | Path | None = None) -> Environment:
     """Make an environment.
 
     Args:

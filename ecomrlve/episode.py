@@ -186,7 +186,9 @@ class Episode:
     def _run(self, number: int, call: ToolCall, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if number >= self.axes.tool_budget:
             budget = self.axes.tool_budget
-            return Refused("tool_budget", f"this turn's {budget} tool calls are used up; call again in the next turn").as_result()
+            return Refused(
+                "tool_budget", f"this turn's {budget} tool calls are used up; call again in the next turn"
+            ).as_result()
         return REGISTRY[call.name].call(self.world, arguments)
 
     def _judge(self, answer: Mapping[str, Any] | None, note: str) -> None:

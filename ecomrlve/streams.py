@@ -25,7 +25,8 @@ def key_of(*parts: object) -> int:
     Args:
         *parts: Strings and integers; their order and boundaries count.
     """
-    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
+    # The separator is doubled where it stands inside a part, so that no text can pass for two.
+    text = "\x1f".join(f"{type(part).__name__}:{part}".replace("\x1f", "\x1f\x1f") for part in parts)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 

@@ -32,9 +32,7 @@ class Trajectory:
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
 
-def record(
-    episode: Episode, overrides: Mapping[str, float], player: Mapping[str, str], fingerprint: str
-) -> Trajectory:
+def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str, str], fingerprint: str) -> Trajectory:
     """Make the record of a finished episode.
 
     Args:

@@ -82,7 +82,7 @@ function draw() {
     el("div", { class: "ec-field" }, el("label", { for: "ec-tool" }, "Tool"), picker),
     el("p", { class: "ec-desc" }, (description || "").split("\n")[0]),
     el("div", { class: "ec-grid" }, fields.length ? fields : el("p", { class: "ec-empty ec-wide" }, "This tool needs no arguments.")),
-    el("p", { class: "ec-error", role: "alert" }),
+    el("p", { class: "ec-error ec-form-error", role: "alert" }),
     el("div", { class: "ec-actions" },
       el("button", { type: "submit", class: "ec-button ec-primary ec-call", title: "Take a turn with just this call" }, "Call now ", el("kbd", {}, "Ctrl+Enter")),
       el("button", { type: "button", class: "ec-button ec-collect", title: "Collect several calls, then send them as one turn", onclick: () => send("collect") }, "Add to turn")));
@@ -119,7 +119,7 @@ function collect() {
 }
 
 function send(how) {
-  const error = root.querySelector(".ec-error");
+  const error = root.querySelector(".ec-form-error");
   error.textContent = "";
   if (!running) { error.textContent = "Start an episode first."; return; }
   try { emit(how, collect()); } catch (problem) { error.textContent = problem.message; }

@@ -32,7 +32,9 @@ class RandomAgent:
         """One to three random calls, a random sentence, and an answer with growing probability."""
         self._memory.read(observation)
         stream = self._stream
-        schemas = [s["function"] for s in observation.tools if s["function"]["name"] not in ("ask_user", "submit_answer")]
+        schemas = [
+            s["function"] for s in observation.tools if s["function"]["name"] not in ("ask_user", "submit_answer")
+        ]
         calls = []
         for _ in range(1 + stream.integer(3)):
             schema = stream.choice(schemas)

@@ -166,8 +166,8 @@ class ReferenceAgent:
         search = {"query": kind, "filters": filters, "limit": observation.search_depth}
         calls = [{"name": "catalog_search", "args": search}]
         if observation.turn == 0:
-            for page in range(1, observation.tool_budget):
-                broad = {"query": kind, "filters": {"type": kind}, "limit": observation.search_depth, "page": page}
+            for number in range(1, observation.tool_budget):
+                broad = {"query": kind, "filters": {"type": kind}, "limit": observation.search_depth, "page": number}
                 calls.append({"name": "catalog_search", "args": broad})
         self._searched = (state, observation.turn)
         return {"assistant_message": self._question(), "tool_calls": calls}

@@ -157,7 +157,10 @@ class Catalog:
             for key, value in (record.get("attributes") or {}).items():
                 if value is not None and key not in COMMON:
                     cells[key][number] = value
-        columns = {key: _column(key, cells.get(key, {}), len(rows), known.get(key)) for key in [*COMMON, *sorted(set(cells) - set(COMMON))]}
+        columns = {
+            key: _column(key, cells.get(key, {}), len(rows), known.get(key))
+            for key in [*COMMON, *sorted(set(cells) - set(COMMON))]
+        }
         type_names, type_codes = _coded([str(record["type"]) for record in rows])
         paths, category_codes = _coded([tuple(record.get("category") or (str(record["type"]),)) for record in rows])
         families = [record.get("family") for record in rows]

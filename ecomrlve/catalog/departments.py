@@ -172,14 +172,17 @@ def _parsed(path: Path, model: Any) -> Any:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CatalogError(f"{path.name} cannot be read: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = _place(first["loc"], path)
-        hint = "; quote yes and no" if isinstance(first.get("input"), bool) or "[key]" in place else ""
-        raise CatalogError(f"{path.name}: {place}: {first['msg']}{hint}") from error
+        # YAML reads a bare yes as true, which is then wrong in several ways; one of them says so.
+        errors = error.errors()
+        bare = next((found for found in errors if isinstance(found["input"], bool)), None)
+        first = bare or errors[0]
+        hint = "; quote yes and no" if bare else ""
+        raise CatalogError(f"{path.name}: {_place(first['loc'], path)}: {first['msg']}{hint}") from error
 
 
 def _place(location: tuple[int | str, ...], path: Path) -> str:
     """Where in a file something is wrong, with the type's name instead of its number."""
+    location = tuple(part for part in location if not (isinstance(part, str) and "[" in part))
     if len(location) > 1 and location[0] == "types" and isinstance(location[1], int):
         name = yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)["types"][location[1]]
         name = name.get("name") if isinstance(name, dict) else name

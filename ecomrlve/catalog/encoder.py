@@ -95,5 +95,7 @@ def _wheel_folder() -> Path:
     with (folder / "model.safetensors").open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != DEFAULT_WEIGHTS:
-        raise CatalogError(f"the weights of {DEFAULT} have the checksum {digest[:12]}…, expected {DEFAULT_WEIGHTS[:12]}…")
+        raise CatalogError(
+            f"the weights of {DEFAULT} have the checksum {digest[:12]}…, expected {DEFAULT_WEIGHTS[:12]}…"
+        )
     return folder

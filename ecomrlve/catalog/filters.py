@@ -106,7 +106,9 @@ def parse_filters(catalog: Catalog, filters: Mapping[str, Any] | None) -> tuple[
             continue
         if key not in catalog.columns and key not in SHOP_KEYS:
             raise Refused("unknown_filter", _unknown_key(catalog, key))
-        pairs = condition if isinstance(condition, Mapping) else {"in" if isinstance(condition, list) else "eq": condition}
+        pairs = (
+            condition if isinstance(condition, Mapping) else {"in" if isinstance(condition, list) else "eq": condition}
+        )
         if not pairs:
             raise Refused("bad_filter", f"filter {key!r} is empty; give a value or one of {', '.join(OPERATORS)}")
         constraints.extend(_constraint(catalog, key, str(operator), value) for operator, value in pairs.items())
@@ -116,7 +118,9 @@ def parse_filters(catalog: Catalog, filters: Mapping[str, Any] | None) -> tuple[
 def _constraint(catalog: Catalog, key: str, operator: str, value: Any) -> Constraint:
     operator = fold(operator)
     if operator not in OPERATORS:
-        raise Refused("bad_filter", f"unknown operator {operator!r} for {key!r}; the operators are {', '.join(OPERATORS)}")
+        raise Refused(
+            "bad_filter", f"unknown operator {operator!r} for {key!r}; the operators are {', '.join(OPERATORS)}"
+        )
     numeric = key in catalog.columns and catalog.columns[key].numeric
     if not numeric and operator in ("le", "ge"):
         raise Refused("bad_filter", f"{key!r} holds words; use eq or in, not {operator}")

@@ -45,10 +45,7 @@ class LexicalIndex:
 
     def __init__(self, catalog: Catalog):
         counts: list[Counter[str]] = []
-        extra = [
-            words_of(f"{name} {' '.join(path)}")
-            for name, path in [("", path) for path in catalog.category_names]
-        ]
+        extra = [words_of(f"{name} {' '.join(path)}") for name, path in [("", path) for path in catalog.category_names]]
         types = [words_of(name) for name in catalog.type_names]
         words_by_column = [
             (column.values, [words_of(name) for name in column.names])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,12 @@ YES_NO = {"yes", "no"}
 # Words of these attributes speak for themselves ("oak", "striped"); others need their label ("ceramic basket").
 PLAIN = ("color", "material", "style", "pattern", "finish")
 # A bare number with one of these units could be anything.
-VAGUE_UNITS = ("", "years", "year", "dB", "%", "points", "days", "months")
-_SMALL_WORDS = ("of", "and", "with", "for", "in", "to")
+VAGUE_UNITS = frozenset("dB % points years months weeks days nights hours minutes seconds".split()) | {""}
+# Labels that say how something is ("foldable") are denied with "not", things ("lid") with "no".
+_ADJECTIVE = re.compile(
+    r"(able|ible|proof|free|safe|less|ready|ed|ic|cut|vegan|raw|strung)$|^(on|with|in|for|of|made|free) "
+)
+_SMALL_WORDS = frozenset("a and by for from in of on or per the to with".split())
 
 
 class Wording:
@@ -89,12 +94,6 @@ def description_plan(stream: Stream, kind: TypeSpec, series: str, varying: Seque
     return before, after, stream.shuffled([first, *rest])
 
 
-def _amount(info: Attribute, value: float, unit: str) -> str:
-    if value == 1 and unit.endswith("s") and len(unit) > 2:
-        unit = unit[:-1]
-    return f"{plain_number(value)} {unit}".strip()
-
-
 def _title_part(info: Attribute, value: Any, named: bool) -> str:
     """A value as titles put it: ``5 L``, ``Black``, ``Ceramic Basket``, ``Waterproof``; empty for a plain "no"."""
     if info.kind == "number":
@@ -102,8 +101,8 @@ def _title_part(info: Attribute, value: Any, named: bool) -> str:
             return f"Ages {plain_number(value)}+"
         if info.name == "pack_size":
             return f"Pack of {plain_number(value)}"
-        amount = _amount(info, value, info.unit)
-        return f"{amount} {_capitalised(info.label)}" if named else amount
+        units = [word for word in info.unit.split() if len(word) < 4 or "/" in word]
+        return _capitalised(_measured(info, value) if named else _amount(value, info.unit), units)
     if value in YES_NO:
         return _capitalised(info.label) if value == "yes" else ""
     return _capitalised(value if info.name in PLAIN else _with_label(info, value))
@@ -115,10 +114,12 @@ def _phrase(info: Attribute, value: Any) -> str:
         if info.name == "age_from":
             return f"for ages {plain_number(value)} and up"
         if info.name == "pack_size":
-            return f"{plain_number(value)} to a pack"
-        return f"{_amount(info, value, info.unit)} {info.label}"
+            return f"{plain_number(value)} to a pack" if value > 1 else "sold singly"
+        return _measured(info, value)
     if value in YES_NO:
-        return info.label if value == "yes" else f"not {info.label}"
+        if value == "yes":
+            return info.label
+        return f"not {info.label}" if _ADJECTIVE.search(info.label) else f"no {info.label}"
     if info.name == "color":
         return f"in {value}"
     if info.name == "material":
@@ -126,16 +127,43 @@ def _phrase(info: Attribute, value: Any) -> str:
     return f"{value} {info.name}" if info.name in PLAIN else _with_label(info, value)
 
 
+def _amount(value: float, unit: str) -> str:
+    return f"{plain_number(value)} {_singular(unit) if value == 1 else unit}".strip()
+
+
+def _measured(info: Attribute, value: float) -> str:
+    """A number with unit and label: ``5 L capacity``, ``for pets up to 4 kg``, ``6 pockets``."""
+    if info.label.endswith((" up to", " for")):
+        return f"{info.label} {_amount(value, info.unit)}"
+    label = info.label.removeprefix("number of ").removeprefix("for ")
+    if not info.unit or set(info.unit.split()) & set(label.split()):
+        return f"{plain_number(value)} {_singular(label) if value == 1 else label}"
+    return f"{_amount(value, info.unit)} {label}"
+
+
+def _singular(words: str) -> str:
+    """``hours`` → ``hour``; units such as ``s`` and ``CFM`` stay."""
+    if words.endswith("ves"):
+        return f"{words[:-3]}f"
+    return words[:-1] if len(words) > 3 and words.endswith("s") and not words.endswith("ss") else words
+
+
 def _with_label(info: Attribute, value: str) -> str:
+    """A word with what it is said of: ``ceramic basket``, ``no lid``, ``for men``."""
     label = info.label.removesuffix(" type")
+    if label.endswith(" for"):
+        return f"for {value}"
     if value == "none":
         return f"no {label}"
-    shared = set(label.casefold().split()) & set(value.casefold().replace("-", " ").split())
-    return value if shared else f"{value} {label}"
+    # "Firm" needs no "firmness", nor "desk stand" a "stand".
+    words, own = (text.casefold().replace("-", " ").split() for text in (label, value))
+    said = any(word.startswith(part.rstrip("s")) for word in words for part in own if len(part) > 2)
+    return value if said else f"{value} {label}"
 
 
-def _capitalised(text: str) -> str:
-    words = text.split()
+def _capitalised(text: str, kept: Sequence[str] = ()) -> str:
+    """Title case that leaves names, small words and the words to keep as they are."""
     return " ".join(
-        word if place and word in _SMALL_WORDS else word[:1].upper() + word[1:] for place, word in enumerate(words)
+        word if word in kept or (place and word in _SMALL_WORDS) else word[:1].upper() + word[1:]
+        for place, word in enumerate(text.split())
     )

@@ -31,7 +31,7 @@ SHAPES: dict[int, tuple[tuple[int, int], ...]] = {
     7: ((2, 4), (3, 3)), 8: ((2, 4), (1, 8), (3, 3)),
 }  # fmt: skip
 FAMILY_SIZES = (4, 5, 6, 6, 7, 8)
-TITLED_SHARE = 0.5  # of families: their titles tell the members apart
+TITLED_SHARE = 0.55  # of families: their titles tell the members apart
 SHIP_DAYS_WEIGHTS = (4, 15, 19, 18, 13, 9, 6, 4, 3, 2)  # for 1 … 10 days
 SOLD_OUT, VARIANT_SOLD_OUT = 0.04, 0.08
 # What the draws of a product or family are for; the place in this list keys them.

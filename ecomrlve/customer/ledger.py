@@ -111,7 +111,9 @@ class Ledger:
 
     def said_slots(self) -> list[Slot]:
         """Slots that were said, with the value said last."""
-        return [replace(slot, value=self.sayings[key][-1].value) for key, slot in self.slots.items() if key in self.sayings]
+        return [
+            replace(slot, value=self.sayings[key][-1].value) for key, slot in self.slots.items() if key in self.sayings
+        ]
 
     def everything_said(self) -> bool:
         """Whether no live slot and no change of mind is left to say."""

@@ -89,9 +89,9 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         heard = _EXCEPT.sub(" ", sentence)
         stems = frozenset(_stems(heard))
         items = {item for item, words in names.items() if words & stems}
-        found = {
-            slot.key for slot in slots if slot.kind not in HEADS and _asks(slot, stems, items)
-        } - {slot.key for text in excluded for slot in slots if _asks(slot, frozenset(_stems(text)), set())}
+        found = {slot.key for slot in slots if slot.kind not in HEADS and _asks(slot, stems, items)} - {
+            slot.key for text in excluded for slot in slots if _asks(slot, frozenset(_stems(text)), set())
+        }
         # "which one exactly" and "which variant" say nothing that tells the kinds apart, so both are meant.
         asked |= found
         is_open |= bool(excluded) or bool(_OPEN.search(sentence))
@@ -114,7 +114,11 @@ def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
     """For each item, the stems that name it and no other item."""
     stems = {slot.item: set(_stems(str(slot.value))) for slot in slots if slot.kind == "item" and slot.item is not None}
     return {
-        item: {stem for stem in mine if len(stem) > 2 and not any(stem in theirs for o, theirs in stems.items() if o != item)}
+        item: {
+            stem
+            for stem in mine
+            if len(stem) > 2 and not any(stem in theirs for o, theirs in stems.items() if o != item)
+        }
         for item, mine in stems.items()
     }
 
@@ -145,9 +149,7 @@ def _stands(cue: tuple[str, ...], stems: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=65536)
 def _nearly(word: str, stems: frozenset[str]) -> bool:
-    return any(
-        stem[0] == word[0] and len(stem) > 4 and fuzz.ratio(word, stem) >= _CLOSE_ENOUGH for stem in stems
-    )
+    return any(stem[0] == word[0] and len(stem) > 4 and fuzz.ratio(word, stem) >= _CLOSE_ENOUGH for stem in stems)
 
 
 @lru_cache(maxsize=2048)

@@ -5,6 +5,7 @@ Every function here plays episodes and returns a `LawResult`: a verdict, one tab
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -136,7 +137,7 @@ def not_hackable(
         error = float(np.std([task for task, _ in found], ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
         correct = sum(ok for _, ok in found)
         bound = CORRECT_BOUND[d >= 6]
-        # Few seeds make noisy shares: a cheat fails the law where even the lower 99 % limit lies above the bound.
+        # Few seeds make noisy shares: then a cheat fails only where even the lower 99 % limit is above the bound.
         lowest = stats.binomtest(correct, len(found)).proportion_ci(0.98, "exact").low if correct else 0.0
         passed = tasks_mean - 2.33 * error * (len(found) < 400) <= MEAN_BOUND and (
             correct / len(found) <= bound if len(found) >= 400 else lowest <= bound
@@ -249,7 +250,7 @@ def _different_seeds(engine: SearchEngine, envs: Sequence[str]) -> list[dict[str
             {"check": f"{env_id}: distinct problems over dev, test and training seeds", "episodes": len(ranges),
              "identical": distinct, "passed": distinct == len(ranges)}
         )  # fmt: skip
-        near = np.array([len(a & b) > 0 for a, b in zip(targets, targets[1:], strict=False)], float)
+        near = np.array([len(a & b) > 0 for a, b in itertools.pairwise(targets)], float)
         far = np.array([len(a & b) > 0 for a, b in zip(targets, targets[97:], strict=False)], float)
         spread = 4 * math.sqrt(near.var() / len(near) + far.var() / len(far))
         rows.append(

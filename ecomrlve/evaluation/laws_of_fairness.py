@@ -286,7 +286,7 @@ def _rewritten(action: dict[str, Any], how: str, budget: int) -> dict[str, Any]:
     elif how == "extra reads" and len(calls) < budget and "tool_calls" in action:
         action["tool_calls"] = [*calls, {"name": "datetime_now", "args": {}}]
     elif how == "lines split":
-        split = []
+        split: list[dict[str, Any]] = []
         for call in calls:
             room = budget - len(calls) - len(split)
             if call["name"] == "cart_add" and call["args"].get("qty", 1) > 1 and room > 0:

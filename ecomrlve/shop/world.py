@@ -55,9 +55,7 @@ class World:
         self.axes = axes
         self.key = key_of("world", *episode_key)
         self.variants = VariantRule(self.catalog, key_of("variants", *episode_key), variant_share)
-        self.stock = Stock(
-            self.catalog, self.variants, key_of("events", *episode_key), sellout, by_variant=by_variant
-        )
+        self.stock = Stock(self.catalog, self.variants, key_of("events", *episode_key), sellout, by_variant=by_variant)
         self.product_ids = Aliases("p", len(self.catalog), *episode_key)
         self.variant_ids = Aliases("v", len(self.catalog) * VARIANTS_PER_ROW, *episode_key)
         self.retrieval_key = key_of("retrieval", *episode_key)
@@ -81,7 +79,9 @@ class World:
         """
         row = self.product_ids.decode(product_id)
         if row is None:
-            raise Refused("unknown_product", f"no product has the id {product_id.strip()[:40]!r}; ids come from tool results")
+            raise Refused(
+                "unknown_product", f"no product has the id {product_id.strip()[:40]!r}; ids come from tool results"
+            )
         return row
 
     def variant(self, row: int, variant_id: str | None) -> int | None:

@@ -135,16 +135,33 @@ class Sight:
 class Task(Protocol):
     """One environment's task."""
 
-    env_id: str
-    title: str
-    instructions: str
-    tools: tuple[str, ...]
-    answer: type[BaseModel]
+    @property
+    def env_id(self) -> str:
+        """Name of the environment."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    def instructions(self) -> str:
+        """What an agent is told to do."""
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools it offers."""
+
+    @property
+    def answer(self) -> type[BaseModel]:
+        """The answer's fields."""
 
     def draw(
         self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
     ) -> Problem:
         """Draw a problem, without omissions and plan. The world depends on the key alone, the goal on the salt too."""
+
+    def change(self, problem: Problem, slot: Slot, axes: Difficulty, stream: Stream) -> Any | None:
+        """Another value for a slot, for a change of mind that leaves the problem solvable; None if there is none."""
 
     def plan(self, problem: Problem, axes: Difficulty) -> Plan:
         """What the reference plan needs for this problem."""
@@ -187,13 +204,14 @@ def generate(
         problem = task.draw(engine, axes, key, hazards, salt)
         problem.omitted = _omissions(problem, axes, (*key, *salt))
         if axes.turn_budget < BELOW_THIS_NOTHING_IS_OMITTED:
-            problem.omitted, problem.switch = frozenset(), {}
+            problem.omitted = frozenset()
+        elif hazards.switch:
+            problem.switch = _switch(task, problem, axes, (*key, *salt))
         if drawn is None:
             drawn = problem.drawn | {
                 "omittable": sum(1 for slot in problem.slots if _omittable(problem, slot)),
                 "omitted": len(problem.omitted),
             }
-        problem.switch = _said_switches(problem)
         problem.plan = task.plan(problem, axes)
         if not problem.plan.fits(axes) and OMISSION in dropped:
             _say_more(task, problem, axes)
@@ -224,16 +242,19 @@ def _omittable(problem: Problem, slot: Slot) -> bool:
 
 def _omissions(problem: Problem, axes: Difficulty, key: tuple[Any, ...]) -> frozenset[str]:
     stream = Stream("omission", *key)
-    return frozenset(
-        slot.key for slot in problem.slots if _omittable(problem, slot) and stream.chance(axes.omission)
-    )
+    return frozenset(slot.key for slot in problem.slots if _omittable(problem, slot) and stream.chance(axes.omission))
 
 
-def _said_switches(problem: Problem) -> dict[str, Any]:
-    """The customer changes its mind about one slot that the opening said: the first such candidate."""
-    for key, value in problem.switch.items():
-        if key not in problem.omitted:
-            return {key: value}
+def _switch(task: Task, problem: Problem, axes: Difficulty, key: tuple[Any, ...]) -> dict[str, Any]:
+    """The customer changes its mind about one slot that the opening says, if the axis and the catalog let it."""
+    stream = Stream("switch", *key)
+    if not stream.chance(axes.switching):
+        return {}
+    said = [slot for slot in problem.slots if _omittable(problem, slot) and slot.key not in problem.omitted]
+    for slot in stream.shuffled(said):
+        value = task.change(problem, slot, axes, stream)
+        if value is not None:
+            return {slot.key: value}
     return {}
 
 

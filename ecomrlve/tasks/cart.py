@@ -115,7 +115,6 @@ class CartTask:
             persona=persona,
             world=world,
             asleep=frozenset(asleep),
-            switch=self._switch(world, items, slots, Stream("switch", *key, *salt), axes) if hazards.switch else {},
             drawn={
                 "items": len(items),
                 "variants": sum(item.variant is not None for item in items),
@@ -125,12 +124,11 @@ class CartTask:
             },
         )
 
-    def _draw_item(
-        self, world: World, axes: Difficulty, stream: Stream, items: Sequence[Item], count: int
-    ) -> Item:
+    def _draw_item(self, world: World, axes: Difficulty, stream: Stream, items: Sequence[Item], count: int) -> Item:
         wants_variant = stream.chance(variant_probability(axes.d))
         quantity = stream.choice(QUANTITIES) if stream.chance(quantity_probability(axes.d)) else 1
-        may_drop = sum(item.fallback is None or item.fallback.row is not None for item in items) > 0
+        # Never the last item: one that stays was drawn before, or one is still to come that then may not be dropped.
+        may_drop = len(items) + 1 < count or any(i.fallback is None or i.fallback.row is not None for i in items)
         lookalikes = max(3, 2 * count) // count
         for _ in range(ITEM_TRIES):
             row = self._draw_row(world, stream, items, wants_variant)
@@ -213,7 +211,9 @@ class CartTask:
 
             heads.append(slot("", "item", "title", title))
             for constraint in identifying(world.catalog, item.row) or ():
-                identify.append(slot(f":identify:{constraint.attribute}", "identify", constraint.attribute, constraint.value))
+                identify.append(
+                    slot(f":identify:{constraint.attribute}", "identify", constraint.attribute, constraint.value)
+                )
             if item.variant is not None:
                 choices = world.variants_of(item.row)
                 attribute, value = next(iter(_choice(world, item.row, item.variant).items()))
@@ -246,27 +246,21 @@ class CartTask:
             "value": value,
         }
 
-    def _switch(
-        self, world: World, items: Sequence[Item], slots: Sequence[Slot], stream: Stream, axes: Difficulty
-    ) -> dict[str, Any]:
-        """Candidates for a change of mind, in random order: another variant or another quantity of a lasting item."""
-        happens = stream.chance(axes.switching)
-        candidates: list[tuple[str, Any]] = []
-        for slot in slots:
-            item = items[slot.item or 0]
-            if item.fallback is not None:
-                continue
-            if slot.kind == "quantity":
-                candidates.append((slot.key, stream.choice([q for q in QUANTITIES if q != item.quantity])))
-            if slot.kind == "variant":
-                others = [
-                    next(iter(_choice(world, item.row, number).values()))
-                    for number in range(len(world.variants_of(item.row)))
-                    if number != item.variant and world.stock.lasting(item.row, number) >= LEAST_STOCK
-                ]
-                if others:
-                    candidates.append((slot.key, stream.choice(others)))
-        return dict(stream.shuffled(candidates)) if happens else {}
+    def change(self, problem: Problem, slot: Slot, axes: Difficulty, stream: Stream) -> Any | None:
+        """Another variant or another quantity, of an item that does not sell out."""
+        if slot.item is None or problem.goal[slot.item].fallback is not None:
+            return None
+        item, world = problem.goal[slot.item], problem.world
+        if slot.kind == "quantity":
+            return stream.choice([quantity for quantity in QUANTITIES if quantity != item.quantity])
+        if slot.kind != "variant":
+            return None
+        others = [
+            next(iter(_choice(world, item.row, number).values()))
+            for number in range(len(world.variants_of(item.row)))
+            if number != item.variant and world.stock.lasting(item.row, number) >= LEAST_STOCK
+        ]
+        return stream.choice(others) if others else None
 
     def plan(self, problem: Problem, axes: Difficulty) -> Plan:
         """History and questions, then variants, then the cart, then what sold out, then the answer.
@@ -285,7 +279,9 @@ class CartTask:
         fallbacks = [item.fallback for item in items if item.fallback is not None]
         if fallbacks:
             turns = filled + 1
-            if any(f.row is not None and f.variant is not None and f.row not in {i.row for i in items} for f in fallbacks):
+            if any(
+                f.row is not None and f.variant is not None and f.row not in {i.row for i in items} for f in fallbacks
+            ):
                 turns += 1
         if problem.switch:
             turns = max(turns, 3)
@@ -385,7 +381,9 @@ class CartTask:
         notes = {}
         for item in problem.goal:
             if item.fallback is not None and item.fallback.row is not None:
-                notes[(item.fallback.row, item.fallback.variant)] = f"instead of {world.catalog.titles[item.row]}, sold out"
+                notes[(item.fallback.row, item.fallback.variant)] = (
+                    f"instead of {world.catalog.titles[item.row]}, sold out"
+                )
         items = [
             {**world.cart_line(line, units), "note": notes.get(line, "")}
             for line, units in self.required(problem, ledger).items()

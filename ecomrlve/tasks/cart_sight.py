@@ -39,7 +39,7 @@ def complaints(problem: Problem, ledger: Ledger) -> tuple[Complaint, ...]:
         target = wanted_now(problem, ledger, index)
         if target is None:
             continue
-        row, variant = target
+        row = target[0]
         subject, name = f"item{index}", world.catalog.titles[row]
         claimed.add(target)
         others = [line for line in lines if line[0] == row and line != target]
@@ -66,9 +66,7 @@ def complaints(problem: Problem, ledger: Ledger) -> tuple[Complaint, ...]:
     return (*wrong, *strangers, *missing)
 
 
-def _wrong_variant(
-    problem: Problem, ledger: Ledger, index: int, name: str, line: tuple[int, int | None]
-) -> Complaint:
+def _wrong_variant(problem: Problem, ledger: Ledger, index: int, name: str, line: tuple[int, int | None]) -> Complaint:
     world = problem.world
     row, variant = line
     got = "" if variant is None else " ".join(map(str, world.variants_of(row)[variant].attributes.values()))

@@ -39,7 +39,7 @@ def draw_constraints(
     Returns:
         At most `count` requirements; fewer where the type has no more attributes that can exclude anything.
     """
-    names = [n for n in ("price", "rating", "ship_days", "brand", *catalog.type_attributes(anchor))]
+    names = ["price", "rating", "ship_days", "brand", *catalog.type_attributes(anchor)]
     chosen: list[Constraint] = []
     left = alive.copy()
     for name in stream.shuffled(names):
@@ -56,7 +56,7 @@ def draw_constraints(
 
 
 def necessary(catalog: Catalog, rows: np.ndarray, alive: np.ndarray, constraints: Sequence[Constraint]) -> int:
-    """How many of the requirements are mutually necessary: without one of them more alive rows would satisfy the rest."""
+    """How many requirements are mutually necessary: without one of them, more alive rows would satisfy the rest."""
     masks = [satisfied(catalog, rows, constraint) for constraint in constraints]
     failures = np.sum([~mask for mask in masks], axis=0) if masks else np.zeros(len(rows), int)
     return sum(bool(np.any(alive & ~mask & (failures == 1))) for mask in masks)
@@ -169,9 +169,9 @@ def alternatives(
     for anchor in stream.sample(anchors.tolist(), 8):
         for constraint, mask in _candidates(column, column.values[rows], rest, anchor, len(anchors) / 2, stream):
             same = constraint.operator == old.operator and constraint.value != old.value
-            if same and set(_listed(constraint.value)) != set(_listed(old.value)) and not mask.all():
-                if accept(int(np.count_nonzero(rest & mask))):
-                    found.setdefault(str(constraint.value), constraint.value)
+            other = same and set(_listed(constraint.value)) != set(_listed(old.value)) and not mask.all()
+            if other and accept(int(np.count_nonzero(rest & mask))):
+                found.setdefault(str(constraint.value), constraint.value)
     return stream.choice(list(found.values())) if found else None
 
 

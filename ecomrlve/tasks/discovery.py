@@ -27,7 +27,7 @@ from ecomrlve.tasks.identify import slot_of
 
 DEPTH_SHARE = 0.7  # feasible products are at most this share of a page, so that noise cannot push one off it
 ANCHOR_TRIES = 240
-ANCHORS_PER_TYPE = 6
+ANCHORS_PER_TYPE = 20
 PATIENT_TRIES = 60  # after these, fewer requirements are asked for, step by step
 LEAST_OF_TYPE = 12
 PRIORITY_SLOTS = 2
@@ -94,14 +94,12 @@ class DiscoveryTask:
         for rank, name in enumerate(persona.priorities[:PRIORITY_SLOTS], start=1):
             value = persona.preferred_brand if name == "brand" else ""
             slots.append(slot_of(world.catalog, f"priority:{rank}", "priority", name, "eq", value, rank=rank))
-        switch = self._switch(world, goal, constraints, axes, Stream("switch", *key, *salt)) if hazards.switch else {}
         stocked = world.catalog.stock[goal.rows] > 0
         return Problem(
             slots=slots,
             goal=goal,
             persona=persona,
             world=world,
-            switch=switch,
             supported=len(constraints),
             drawn={
                 "constraints": len(constraints),
@@ -113,7 +111,7 @@ class DiscoveryTask:
     def _draw_constraints(
         self, world: World, axes: Difficulty, stream: Stream
     ) -> tuple[DiscoveryGoal, list[Constraint]]:
-        """The type and the most requirements, up to the wanted number, that the catalog supports at one of the anchors."""
+        """The type and the most requirements, up to the wanted number, that the catalog supports."""
         best: tuple[int, DiscoveryGoal, list[Constraint]] | None = None
         goal: DiscoveryGoal | None = None
         most = _most_feasible(axes)
@@ -127,7 +125,8 @@ class DiscoveryTask:
             if best is not None and best[0] >= count:
                 break
             anchor = int(stream.choice(goal.rows[goal.alive]))
-            wanted = 2 + stream.integer(max(1, most - 1))
+            # At most a third of what is there, so that the requirements have work to do.
+            wanted = 2 + stream.integer(max(1, min(most, int(goal.alive.sum()) // 3) - 1))
             found = draw_constraints(world.catalog, goal.rows, goal.alive, anchor, count, wanted, stream)
             left = int(_feasible(world.catalog, goal, found).sum())
             if not found or not 2 <= left <= most:
@@ -150,27 +149,22 @@ class DiscoveryTask:
         name = world.catalog.type_of(int(rows[0]))
         return DiscoveryGoal(name, rows, world.stock.lasting_rows(rows), axes.d, axes.list_size)
 
-    def _switch(
-        self,
-        world: World,
-        goal: DiscoveryGoal,
-        constraints: Sequence[Constraint],
-        axes: Difficulty,
-        stream: Stream,
-    ) -> dict[str, Any]:
-        """Candidates for a change of mind: another value for a requirement, each of them solvable."""
-        if not stream.chance(axes.switching):
-            return {}
-        found: dict[str, Any] = {}
-        for index in stream.shuffled(range(len(constraints)))[:4]:
-            value = alternatives(
-                world.catalog, goal.rows, goal.alive, constraints, index,
-                lambda count: 2 <= count <= _most_feasible(axes), stream,
-            )  # fmt: skip
-            if value is not None:
-                name = constraints[index].attribute
-                found[f"constraint:{name}"] = list(value) if isinstance(value, tuple) else value
-        return found
+    def change(self, problem: Problem, slot: Slot, axes: Difficulty, stream: Stream) -> Any | None:
+        """Another value for a requirement, under which 2 to 3k products are feasible."""
+        if slot.kind != "constraint":
+            return None
+        goal: DiscoveryGoal = problem.goal
+        slots = [other for other in problem.slots if other.kind == "constraint"]
+        value = alternatives(
+            problem.world.catalog,
+            goal.rows,
+            goal.alive,
+            [_constraint(other) for other in slots],
+            slots.index(slot),
+            lambda count: 2 <= count <= _most_feasible(axes),
+            stream,
+        )
+        return list(value) if isinstance(value, tuple) else value
 
     def plan(self, problem: Problem, axes: Difficulty) -> Plan:
         """Ask and look around, search with everything said, look again for what sold out meanwhile, answer.

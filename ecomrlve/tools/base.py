@@ -81,9 +81,7 @@ def make_tool(function: Callable[..., dict[str, Any]], *, skip: int = 1) -> Tool
             hints[parameter.name],
             Field(default, description=docs[parameter.name]),
         )
-    model = create_model(
-        f"{function.__name__}_arguments", __config__=ConfigDict(strict=True, extra="forbid"), **fields
-    )
+    model = create_model(f"{function.__name__}_arguments", __config__=ConfigDict(strict=True, extra="forbid"), **fields)
     schema = {
         "type": "function",
         "function": {"name": function.__name__, "description": description, "parameters": plain_schema(model)},
