@@ -121,7 +121,7 @@ class TrajectoriesTab:
 def build(library: Library) -> TrajectoriesTab:
     """Lay the tab out."""
 
-    def export_all() -> str:
+    def export_all(_: Any = None) -> str:
         """All stored episodes as JSONL, for the browser to save."""
         return library.export()
 

@@ -140,6 +140,24 @@ def catalog(
 
 
 @app.command()
+def embed(
+    catalog: CatalogOption = "default",
+    out: Annotated[Path | None, typer.Option(help="also write the vectors into this folder")] = None,
+) -> None:
+    """Compute a catalog's sentence vectors ahead of time, into the cache (the default catalog's are shipped)."""
+    from ecomrlve.catalog.encoder import SentenceEncoder
+    from ecomrlve.catalog.index import embeddings, file_name, save
+    from ecomrlve.evaluation.pool import engine_of
+
+    products = engine_of(catalog, words_only=True).catalog
+    encoder = SentenceEncoder()
+    vectors = embeddings(products, encoder, progress=True)
+    if out is not None:
+        save(vectors, out / file_name(products, encoder))
+    console.print(f"{len(vectors):,} vectors of {vectors.shape[1]} dimensions for catalog {products.name!r}")
+
+
+@app.command()
 def axes(
     envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "E_CART,E_PD",
     difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",

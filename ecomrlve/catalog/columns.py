@@ -190,7 +190,7 @@ class Catalog:
     def product(self, row: int) -> Product:
         """The view of one row."""
         count = int(self.rating_count[row])
-        own = {key: column.get(row) for key, column in self.columns.items() if key not in COMMON}
+        own = {key: self.columns[key].get(row) for key in self.type_attributes(row)}
         return Product(
             row=row,
             title=self.titles[row],
@@ -203,7 +203,7 @@ class Catalog:
             rating_count=None if count < 0 else count,
             ship_days=self.columns["ship_days"].get(row),
             stock=int(self.stock[row]),
-            attributes={key: own[key] for key in self.type_attributes(row) if own[key] is not None},
+            attributes={key: value for key, value in own.items() if value is not None},
             features=self.features[row],
             variants=self.variants.get(row, ()),
         )
@@ -337,16 +337,18 @@ def _column(name: str, cells: Mapping[int, Any], size: int, info: Attribute | No
             values[row] = float(value)
         return Column(info, values)
     words = {row: _word(value) for row, value in cells.items()}
+    counts = Counter(words.values())
+    folded = {word: fold(word) for word in counts}
     # Spellings that differ in letter case alone are one word: the most frequent spelling stands for all.
-    spellings: dict[str, Counter[str]] = defaultdict(Counter)
-    for word in words.values():
-        spellings[fold(word)][word] += 1
-    best = {key: max(sorted(count), key=count.__getitem__) for key, count in spellings.items()}
+    spellings: dict[str, list[str]] = defaultdict(list)
+    for word in counts:
+        spellings[folded[word]].append(word)
+    best = {key: max(sorted(found), key=counts.__getitem__) for key, found in spellings.items()}
     names = sorted(best.values())
     index = {fold(word): code for code, word in enumerate(names)}
     codes = np.full(size, UNKNOWN, np.int32)
     for row, word in words.items():
-        codes[row] = index[fold(word)]
+        codes[row] = index[folded[word]]
     return Column(info, codes, names)
 
 

@@ -7,14 +7,14 @@ An unknown value satisfies nothing.
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ecomrlve.catalog.columns import Catalog, fold
+from ecomrlve.catalog import values
+from ecomrlve.catalog.columns import Catalog, fold, plain_number
 from ecomrlve.errors import Refused
 
 OPERATORS = ("eq", "le", "ge", "in")
@@ -141,19 +141,12 @@ def _value(key: str, value: Any, numeric: bool) -> Any:
         return "yes" if value else "no"
     if not isinstance(value, str | int | float):
         raise Refused("bad_filter", f"{key!r} is compared with a word, not {value!r}")
-    return str(value)
+    return value if isinstance(value, str) else str(plain_number(value))
 
 
 def as_number(value: Any) -> float | None:
     """25, 25.0, "25" and "$25.00" as a number; anything else (a bool too) is None."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        try:
-            value = float(value.strip().lstrip("$").replace(",", ""))
-        except ValueError:
-            return None
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    return values.as_number(value.strip().removeprefix("$") if isinstance(value, str) else value)
 
 
 def _truth(value: Any) -> bool:

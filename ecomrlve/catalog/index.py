@@ -30,9 +30,14 @@ def text_of(catalog: Catalog, row: int) -> str:
     return f"{catalog.titles[row]}. {catalog.type_of(row)}, {path}"
 
 
+def file_name(catalog: Catalog, encoder: Encoder) -> str:
+    """Name of the file with a catalog's vectors: it changes with anything they depend on."""
+    return f"{catalog.fingerprint}-{encoder.name.replace('/', '--')}.npy"
+
+
 def embeddings(catalog: Catalog, encoder: Encoder, *, progress: bool = False) -> np.ndarray:
     """Vectors of all rows: float16, shape (rows, dimensions); shipped, cached, or computed and cached now."""
-    file = f"{catalog.fingerprint}-{encoder.name.replace('/', '--')}.npy"
+    file = file_name(catalog, encoder)
     for folder in (SHIPPED, cache_folder()):
         if (folder / file).exists():
             vectors = np.load(folder / file)

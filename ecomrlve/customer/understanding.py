@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 from ecomrlve.customer.ledger import HEADS, Slot
 
 # What people ask with, by kind of slot, besides the slot's own label and synonyms. Several words = all must stand.
 KIND_CUES: dict[str, tuple[str, ...]] = {
-    "priority": ("priority", "matter", "important", "importance", "prioritise", "prioritize", "care", "rank", "prefer"),
+    "priority": ("priority", "matter", "important", "importance", "prioritise", "prioritize", "care", "rank"),
     "quantity": ("many", "quantity", "amount", "number", "unit", "piece", "count", "pcs", "multiple"),
     "variant": ("variant", "version", "option", "variation", "type", "kind"),
     "identify": ("exactly", "model", "specific", "exact", "variation", "tell apart", "lookalike", "detail"),
@@ -48,7 +48,7 @@ _CONFIRM = re.compile(
 _SPLIT = re.compile(r"(?<=[.!?;\n])\s+|\n+")
 _EXCEPT = re.compile(r"\b(apart from|besides|except( for)?|other than|aside from|leaving aside)\b(.*?)(,|$|\?)")
 _WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*")
-_CLOSE_ENOUGH = 86  # rapidfuzz ratio from which two stems count as the same word mistyped
+_CLOSE_ENOUGH = 0.8  # one slip in a word of five letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _stands(cue: tuple[str, ...], stems: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=65536)
 def _nearly(word: str, stems: frozenset[str]) -> bool:
-    return any(stem[0] == word[0] and len(stem) > 4 and fuzz.ratio(word, stem) >= _CLOSE_ENOUGH for stem in stems)
+    return any(stem[0] == word[0] and len(stem) > 4 and OSA.normalized_similarity(word, stem) >= _CLOSE_ENOUGH for stem in stems)
 
 
 @lru_cache(maxsize=2048)

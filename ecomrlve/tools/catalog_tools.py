@@ -86,7 +86,8 @@ def woven(
         The rows, and whether more genuine hits follow.
     """
     rows: list[int] = []
-    moved: set[int] = set()
+    moved: set[int] = set()  # shown as distractors
+    passed: set[int] = set()  # shown as genuine hits
     genuine = 0
     for position in range(start + count):
         while genuine < len(ranked) and int(ranked[genuine]) in moved:
@@ -94,14 +95,15 @@ def woven(
         if genuine >= len(ranked):
             break
         row = _distractor(noise, moved, key, position) if unit_hash(key, position) < share else None
-        if row is None:
+        if row is None or row in passed:
             row = int(ranked[genuine])
             genuine += 1
+            passed.add(row)
         else:
             moved.add(row)
         if position >= start:
             rows.append(row)
-    return rows, genuine < len(ranked)
+    return rows, any(int(row) not in moved for row in ranked[genuine:])
 
 
 def _distractor(noise: np.ndarray, moved: set[int], key: int, position: int) -> int | None:

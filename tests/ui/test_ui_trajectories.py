@@ -25,6 +25,13 @@ def finished(engine: Any, env_id: str, seed: int) -> dict[str, Any]:
     return env.trajectory("reference", "agent").to_dict()
 
 
+def send(page: Any, file: Path) -> None:
+    """Choose a file for the upload button."""
+    with page.expect_file_chooser() as chooser:
+        page.click("#upload")
+    chooser.value.set_files(str(file))
+
+
 @pytest.fixture
 def upload(tab: Space, tmp_path: Path) -> Space:
     """A tab that has uploaded two episodes."""
@@ -33,7 +40,7 @@ def upload(tab: Space, tmp_path: Path) -> Space:
     file.write_text("\n".join(lines) + '\n{"torn": \n')
     tab.open()
     tab.page.get_by_role("tab", name="Trajectories").click()
-    tab.page.set_input_files("#upload input[type=file], input[data-testid='file-upload']", str(file))
+    send(tab.page, file)
     expect(tab.page.locator("#notice")).to_contain_text("2 episodes read")
     return tab
 
@@ -75,7 +82,7 @@ def test_a_changed_record_is_found_out(tab: Space, tmp_path: Path) -> None:
     file.write_text(json.dumps(record) + "\n")
     tab.open()
     tab.page.get_by_role("tab", name="Trajectories").click()
-    tab.page.set_input_files("#upload input[type=file], input[data-testid='file-upload']", str(file))
+    send(tab.page, file)
     tab.page.locator("#episodes tbody tr", has_text="+0.99").click()
     tab.page.click("#ec-verify")
     expect(tab.page.locator("#verdict")).to_contain_text("reward.total")
@@ -96,7 +103,7 @@ def test_uploaded_markup_is_text(tab: Space, tmp_path: Path) -> None:
     tab.open()
     page = tab.page
     page.get_by_role("tab", name="Trajectories").click()
-    page.set_input_files("#upload input[type=file], input[data-testid='file-upload']", str(file))
+    send(page, file)
     page.locator("#episodes tbody tr", has_text="<img src=x").click()
     page.wait_for_selector(".ec-stepper")
     page.focus(".ec-timeline")
@@ -113,7 +120,7 @@ def test_a_file_that_is_too_large_is_refused_with_a_reason(tab: Space, tmp_path:
         stream.truncate(21 * 2**20)
     tab.open()
     tab.page.get_by_role("tab", name="Trajectories").click()
-    tab.page.set_input_files("#upload input[type=file], input[data-testid='file-upload']", str(file))
+    send(tab.page, file)
     expect(tab.page.locator("#notice")).to_contain_text("up to 20 MB can be uploaded")
 
 
