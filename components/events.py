@@ -7,6 +7,8 @@ is gone (its time was over, or the server was started anew) is rebuilt from the 
 from __future__ import annotations
 
 import asyncio
+import html
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -32,8 +34,11 @@ def _data(event: gr.EventData) -> dict[str, Any]:
 
 
 def warn(error: Exception) -> None:
-    """Tell the visitor. A `gr.Error` would cover the conversation, a warning does not."""
-    gr.Warning(str(error), title="That did not work", duration=8)
+    """Tell the visitor. A `gr.Error` would cover the conversation, a warning does not.
+
+    The message may quote what somebody put into a link, and a warning is shown as HTML.
+    """
+    gr.Warning(html.escape(str(error), quote=False), title="That did not work", duration=8)
 
 
 def wire_play(demo: gr.Blocks, state: gr.State, tab: PlayTab, shop: Shop, library: Library) -> None:
@@ -56,10 +61,14 @@ def wire_play(demo: gr.Blocks, state: gr.State, tab: PlayTab, shop: Shop, librar
         """A page was opened or reloaded: wait for the shop, then bring its episode back or start the linked one."""
         page = page if isinstance(page, dict) else {}
         session = fresh_session()
-        if not shop.start().loaded.is_set():
-            yield [session, *play.waiting(play.LOADING)]
-            while not shop.loaded.is_set():
-                await asyncio.sleep(0.05)
+        began = told = time.monotonic()
+        shop.start()
+        while not shop.loaded.is_set():
+            # Most starts take seconds; where vectors have to be computed first, a sign of life every second.
+            if time.monotonic() >= told:
+                yield [session, *play.waiting(play.loading(time.monotonic() - began))]
+                told += 1
+            await asyncio.sleep(0.05)
         if shop.problem:
             yield [session, *play.waiting(shop.problem, failed=True)]
             return

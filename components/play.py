@@ -13,9 +13,16 @@ from components.session import ENVIRONMENTS, Session
 from components.widgets import CartPanel, Controls, Desk, Meters, ProductCards, RewardWaterfall, ToolForm
 
 START: dict[str, Any] = {"env_id": next(iter(ENVIRONMENTS)), "difficulty": 0, "seed": 7}
-LOADING = "loading the shop …"
+LONG_SECONDS = 8
 # A widget redraws when its value is another one than before; this makes every value another one.
 _number = itertools.count(1)
+
+
+def loading(seconds: float) -> str:
+    """What the page says while the catalog and the encoder load."""
+    if seconds < LONG_SECONDS:
+        return "loading the shop …"
+    return f"loading the shop … {seconds:.0f} s so far. A first start indexes the catalog, which takes a few minutes."
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class PlayTab:
 def build() -> PlayTab:
     """Lay the tab out."""
     controls = Controls(views.controls(**START), elem_id="controls")
-    meters = Meters(views.meters(None, 0, note=LOADING), elem_id="meters")
+    meters = Meters(views.meters(None, 0, note=loading(0)), elem_id="meters")
     result = RewardWaterfall(None, elem_id="result")
     with gr.Row(equal_height=False, elem_classes="ec-columns"):
         with gr.Column(scale=6, min_width=320):

@@ -212,16 +212,8 @@ def _feasible_block(goal: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What was said when, and which turns were the customer's doing."""
-    lines: list[list[Cell]] = []
-    for slot in rows(trajectory.get("ledger")):
-        said = [mention for mention in rows(slot.get("said")) if mention]
-        told = "; ".join(_when(mention, words(slot.get("text"))) for mention in said)
-        name = words(slot.get("item_name"))
-        what = _cell(slot.get("text") or slot.get("key"), sub=name)
-        left_out = _cell("left out", "warn") if slot.get("omitted") else "said"
-        lines.append([what, left_out, _cell(told) if told else _cell("never said, so not scored", "muted")])
-    blocks = [_block("What the customer said", ["What", "Opening", "Told"], lines)] if lines else []
+    """Which turns were the customer's doing, and what was said when."""
+    blocks = []
     turns: list[list[Cell]] = [
         [words(step.get("turn")), words(step.get("discount_reason")) or "caused by the customer"]
         for step in rows(trajectory.get("steps"))
@@ -229,7 +221,22 @@ def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
     if turns:
         blocks.append(_block("Turns that were not counted as yours", ["Turn", "Why"], turns))
+    slots = [_slot(slot) for slot in rows(trajectory.get("ledger"))]
+    if slots:
+        blocks.append(_block("What the customer said", ["What", "Opening", "Told"], slots))
     return blocks
+
+
+def _slot(slot: Mapping[str, Any]) -> list[Cell]:
+    said = rows(slot.get("said"))
+    text, item = words(slot.get("text") or slot.get("key")), words(slot.get("item_name"))
+    if any(mention.get("turn") == 0 for mention in said):
+        opening: Cell = "said"
+    else:
+        opening = _cell("left out", "warn") if slot.get("omitted") else _cell("came up later", "muted")
+    told = "; ".join(_when(mention, text) for mention in said)
+    when = _cell(told) if told else _cell("never said, so not scored", "muted")
+    return [_cell(text, sub="" if item == text else item), opening, when]
 
 
 def _when(mention: Mapping[str, Any], final: str) -> str:

@@ -76,7 +76,7 @@ class Shop:
         Raises:
             SessionError: There is no such environment here.
         """
-        if env_id not in ENVIRONMENTS:
+        if not isinstance(env_id, str) or env_id not in ENVIRONMENTS:
             raise SessionError(f"There is no environment {env_id!r} here; choose {' or '.join(ENVIRONMENTS)}.")
         import ecomrlve
 

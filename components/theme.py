@@ -7,7 +7,7 @@ from gradio.themes.utils import colors
 
 from components.widgets.base import ASSETS
 
-STYLES = ("tokens.css", "page.css", "widgets.css", "episodes.css")
+STYLES = ("tokens.css", "page.css", "base.css", "play.css", "episodes.css")
 # In this order: the later ones use the earlier.
 LIBRARIES = ("lib.js", "swatch.js", "filters.js", "parts.js")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import threading
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Library:
         try:
             self._store.append(trajectory)
         except TrajectoryError as error:
-            gr.Warning(f"This episode could not be stored: {error}")
+            gr.Warning(html.escape(f"This episode could not be stored: {error}"))
 
     def episodes(self) -> dict[str, dict[str, Any]]:
         """All stored episodes by key, oldest file first."""

@@ -144,6 +144,17 @@ def new_world(words_engine: Any) -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
+def call() -> Callable[..., dict[str, Any]]:
+    """Calls a tool as an agent does: `call(world, "cart_add", product_id="p…")` checks the arguments, then runs it."""
+    from ecomrlve.tools import REGISTRY
+
+    def run(world: Any, name: str, **arguments: Any) -> dict[str, Any]:
+        return REGISTRY[name].call(world, REGISTRY[name].validate(arguments))
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real product files, where this checkout has them beside it."""
     folder = Path(os.environ.get("ECOMRLVE_SHARED_DATA") or ROOT.parent / "shared" / "data")

@@ -162,8 +162,7 @@ def test_the_front_door_imports_nothing_of_its_own_before_it_is_asked():
     [
         "import ecomrlve; ecomrlve.__version__",
         "import ecomrlve.environment",
-        "import ecomrlve; ecomrlve.make, ecomrlve.Environment",
-        "import ecomrlve.agents.registry",
+        "import ecomrlve, ecomrlve.agents.registry; ecomrlve.make, ecomrlve.Environment",
     ],
 )
 def test_heavy_libraries_are_not_imported_before_they_are_used(statement):

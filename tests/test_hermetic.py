@@ -1,8 +1,12 @@
 """The fence around the tests: what is local gets through, everything else fails the test that tried."""
 
 import os
+import shutil
 import socket
+import subprocess
+import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -58,8 +62,22 @@ def test_unix_sockets_can_be_reached():
             assert plug.getpeername() == path
 
 
-def test_a_swallowed_attempt_fails_the_test_all_the_same(pytester_like):
-    outcome = pytester_like(
+@pytest.fixture
+def outcome_of(tmp_path):
+    """Runs a test file of its own under the same conftest, in another process."""
+
+    def run(source: str) -> str:
+        shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
+        (tmp_path / "test_inner.py").write_text(textwrap.dedent(source))
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "."]
+        bare = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return subprocess.run(command, cwd=tmp_path, env=bare, capture_output=True, text=True, check=False).stdout
+
+    return run
+
+
+def test_a_swallowed_attempt_fails_the_test_all_the_same(outcome_of):
+    outcome = outcome_of(
         """
         import contextlib
         import socket
@@ -74,22 +92,6 @@ def test_a_swallowed_attempt_fails_the_test_all_the_same(pytester_like):
     )
     assert "something wanted the address of 'example.com'" in outcome
     assert "2 passed, 1 error" in outcome
-
-
-@pytest.fixture
-def pytester_like(tmp_path):
-    """Runs a test file of its own under the same conftest, in another process."""
-    import subprocess
-    import sys
-    import textwrap
-
-    def run(source: str) -> str:
-        (tmp_path / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())
-        (tmp_path / "test_inner.py").write_text(textwrap.dedent(source))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "."]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
-
-    return run
 
 
 def test_libraries_are_told_to_stay_offline():

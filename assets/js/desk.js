@@ -14,48 +14,106 @@ let wakeup = 0;
 
 const state = () => props.value || { running: false, version: 0, answer_fields: [] };
 const asksFor = (name) => (state().answer_fields || []).some((field) => field.name === name);
-const message = el("textarea", { id: "ec-message", rows: 2, "aria-label": "Message to the customer", placeholder: "Say something to the customer … (Enter sends, Shift+Enter starts a new line)" });
+const message = el("textarea", {
+  id: "ec-message",
+  rows: 2,
+  "aria-label": "Message to the customer",
+  placeholder: "Say something to the customer … (Enter sends, Shift+Enter starts a new line)",
+});
 const task = el("p", { class: "ec-desc" });
 const hint = el("p", { class: "ec-error", role: "alert" });
 const calls = el("ul", { class: "ec-tray", "aria-label": "Calls collected for this turn" });
 const count = el("p", { class: "ec-count" });
 const answerBox = el("div", { class: "ec-answer" });
-const raw = el("textarea", { id: "ec-raw", rows: 4, spellcheck: "false", "aria-label": "Raw action", placeholder: '{"assistant_message": "…", "tool_calls": [{"name": "cart_view", "args": {}}]}' });
-const sendButton = el("button", { type: "button", class: "ec-button ec-primary", id: "ec-send", onclick: () => send(false) }, "Send turn ", el("kbd", {}, "Enter"));
-const submitButton = el("button", { type: "button", class: "ec-button", id: "ec-submit", data: { hotkey: "submit" }, onclick: () => send(true) }, "Submit answer ", el("kbd", {}, "Alt+S"));
-const rawButton = el("button", { type: "button", class: "ec-button", id: "ec-raw-send", onclick: sendRaw }, "Send raw action");
+const raw = el("textarea", {
+  id: "ec-raw",
+  rows: 4,
+  spellcheck: "false",
+  "aria-label": "Raw action",
+  placeholder: '{"assistant_message": "…", "tool_calls": [{"name": "cart_view", "args": {}}]}',
+});
+const sendButton = el(
+  "button",
+  { type: "button", class: "ec-button ec-primary", id: "ec-send", onclick: () => send(false) },
+  "Send turn ",
+  el("kbd", {}, "Enter"),
+);
+const submitButton = el(
+  "button",
+  { type: "button", class: "ec-button", id: "ec-submit", data: { hotkey: "submit" }, onclick: () => send(true) },
+  "Submit answer ",
+  el("kbd", {}, "Alt+S"),
+);
+const rawButton = el(
+  "button",
+  { type: "button", class: "ec-button", id: "ec-raw-send", onclick: sendRaw },
+  "Send raw action",
+);
 
-root.append(task, el("div", { class: "ec-compose" }, message, hint), el("div", { class: "ec-collected" }, calls, count), answerBox,
+root.append(
+  task,
+  el("div", { class: "ec-compose" }, message, hint),
+  el("div", { class: "ec-collected" }, calls, count),
+  answerBox,
   el("div", { class: "ec-actions" }, sendButton, submitButton),
-  el("details", { class: "ec-raw" }, el("summary", {}, "Raw action: type what a model would write"),
-    el("p", { class: "ec-desc" }, "Goes to the environment as it stands: JSON, ", el("code", {}, "<tool_call>"), " blocks or plain prose. Text that is broken JSON ends the episode with −1."),
-    raw, rawButton));
+  el(
+    "details",
+    { class: "ec-raw" },
+    el("summary", {}, "Raw action: type what a model would write"),
+    el(
+      "p",
+      { class: "ec-desc" },
+      "Goes to the environment as it stands: JSON, ",
+      el("code", {}, "<tool_call>"),
+      " blocks or plain prose. Text that is broken JSON ends the episode with −1.",
+    ),
+    raw,
+    rawButton,
+  ),
+);
 message.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(false); }
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    send(false);
+  }
 });
 
 /* Sends an action once; the buttons rest until the answer has come. */
 function dispatch(action, clears) {
-  if (busy || !state().running) { hint.textContent = busy ? "" : "Start an episode first."; return; }
+  if (busy || !state().running) {
+    hint.textContent = busy ? "" : "Start an episode first.";
+    return;
+  }
   busy = true;
   sent = { version: state().version, clears };
   hint.textContent = "";
   show();
   clearTimeout(wakeup);
-  wakeup = setTimeout(() => { busy = false; show(); }, 20_000);
+  wakeup = setTimeout(() => {
+    busy = false;
+    show();
+  }, 20_000);
   trigger("submit", { version: state().version, action, log: state().log });
 }
 
 /* What was typed for a field of the answer, as the type that the field has. */
 function typed(text, type) {
-  if (type === "array") return text.split(",").map((part) => part.trim()).filter(Boolean);
+  if (type === "array")
+    return text
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean);
   if ((type === "number" || type === "integer") && Number.isFinite(Number(text))) return Number(text);
   return text;
 }
 
 function send(final) {
   const text = message.value.trim();
-  if (!final && !text && !tray.length) { hint.textContent = "Write a message, or add a tool call to this turn first."; message.focus(); return; }
+  if (!final && !text && !tray.length) {
+    hint.textContent = "Write a message, or add a tool call to this turn first.";
+    message.focus();
+    return;
+  }
   const action = {};
   if (text) action.assistant_message = text;
   if (tray.length) action.tool_calls = tray;
@@ -69,23 +127,56 @@ function send(final) {
       }
       action.answer.recommended_product_ids = answer.map((entry) => entry.product_id);
     }
-    for (const { name, type } of state().answer_fields || []) if (values[name]) action.answer[name] = typed(values[name], type);
+    for (const { name, type } of state().answer_fields || [])
+      if (values[name]) action.answer[name] = typed(values[name], type);
   }
   dispatch(action, true);
 }
 function sendRaw() {
-  if (!raw.value.trim()) { hint.textContent = "The raw action is empty."; return; }
+  if (!raw.value.trim()) {
+    hint.textContent = "The raw action is empty.";
+    return;
+  }
   dispatch(raw.value, true);
 }
 
 function drawTray() {
   const budget = state().tool_budget || 0;
-  calls.replaceChildren(...tray.map((call, index) => el("li", { class: index >= budget ? "ec-over" : "" },
-    el("code", {}, call.name), el("span", {}, Object.entries(call.args).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ")),
-    el("button", { type: "button", class: "ec-icon", "aria-label": `Remove ${call.name}`, title: "Remove this call", onclick: () => { tray.splice(index, 1); drawTray(); } }, "×"))));
+  calls.replaceChildren(
+    ...tray.map((call, index) =>
+      el(
+        "li",
+        { class: index >= budget ? "ec-over" : "" },
+        el("code", {}, call.name),
+        el(
+          "span",
+          {},
+          Object.entries(call.args)
+            .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+            .join(" · "),
+        ),
+        el(
+          "button",
+          {
+            type: "button",
+            class: "ec-icon",
+            "aria-label": `Remove ${call.name}`,
+            title: "Remove this call",
+            onclick: () => {
+              tray.splice(index, 1);
+              drawTray();
+            },
+          },
+          "×",
+        ),
+      ),
+    ),
+  );
   count.hidden = !tray.length;
   const over = tray.length - budget;
-  count.textContent = `${tray.length} of ${plural(budget, "call")} for this turn` + (over > 0 ? `: the shop will refuse the last ${over === 1 ? "one" : over}` : "");
+  count.textContent =
+    `${tray.length} of ${plural(budget, "call")} for this turn` +
+    (over > 0 ? `: the shop will refuse the last ${over === 1 ? "one" : over}` : "");
   count.classList.toggle("ec-over", over > 0);
 }
 
@@ -106,19 +197,80 @@ function drawAnswer() {
   const others = (value.answer_fields || []).filter((field) => field.name !== "recommended_product_ids");
   if (asksFor("recommended_product_ids")) {
     answerBox.append(el("h4", {}, `Your recommendations, best first`, el("small", {}, ` the first ${k} count`)));
-    if (!answer.length) answerBox.append(el("p", { class: "ec-empty" }, "Empty so far. Use “Recommend” on a product card."));
-    answerBox.append(el("ol", { class: "ec-list" }, answer.map((entry, index) => el("li", { class: index >= k ? "ec-beyond" : "", title: index >= k ? "Beyond k: not scored" : "" },
-      el("span", { class: "ec-title" }, entry.title || entry.product_id), el("code", {}, entry.product_id),
-      el("button", { type: "button", class: "ec-icon ec-up", disabled: index === 0, "aria-label": "Move up", onclick: () => move(index, -1) }, "↑"),
-      el("button", { type: "button", class: "ec-icon ec-down", disabled: index === answer.length - 1, "aria-label": "Move down", onclick: () => move(index, 1) }, "↓"),
-      el("button", { type: "button", class: "ec-icon", "aria-label": "Remove from the list", onclick: () => { answer.splice(index, 1); drawAnswer(); } }, "×")))));
+    if (!answer.length)
+      answerBox.append(el("p", { class: "ec-empty" }, "Empty so far. Use “Recommend” on a product card."));
+    answerBox.append(
+      el(
+        "ol",
+        { class: "ec-list" },
+        answer.map((entry, index) =>
+          el(
+            "li",
+            { class: index >= k ? "ec-beyond" : "", title: index >= k ? "Beyond k: not scored" : "" },
+            el("span", { class: "ec-title" }, entry.title || entry.product_id),
+            el("code", {}, entry.product_id),
+            el(
+              "button",
+              {
+                type: "button",
+                class: "ec-icon ec-up",
+                disabled: index === 0,
+                "aria-label": "Move up",
+                onclick: () => move(index, -1),
+              },
+              "↑",
+            ),
+            el(
+              "button",
+              {
+                type: "button",
+                class: "ec-icon ec-down",
+                disabled: index === answer.length - 1,
+                "aria-label": "Move down",
+                onclick: () => move(index, 1),
+              },
+              "↓",
+            ),
+            el(
+              "button",
+              {
+                type: "button",
+                class: "ec-icon",
+                "aria-label": "Remove from the list",
+                onclick: () => {
+                  answer.splice(index, 1);
+                  drawAnswer();
+                },
+              },
+              "×",
+            ),
+          ),
+        ),
+      ),
+    );
   }
   for (const { name, choices, description } of others) {
     const id = `ec-answer-${name}`;
-    const keep = (event) => { values[name] = event.target.value.trim(); };
-    const input = choices.length ? el("select", { id, onchange: keep }, el("option", { value: "" }, "—"), choices.map((choice) => el("option", { value: choice, selected: choice === values[name] }, choice)))
+    const keep = (event) => {
+      values[name] = event.target.value.trim();
+    };
+    const input = choices.length
+      ? el(
+          "select",
+          { id, onchange: keep },
+          el("option", { value: "" }, "—"),
+          choices.map((choice) => el("option", { value: choice, selected: choice === values[name] }, choice)),
+        )
       : el("input", { id, type: "text", autocomplete: "off", value: values[name], oninput: keep });
-    answerBox.append(el("div", { class: "ec-field" }, el("label", { for: id }, name), input, description && el("small", {}, description)));
+    answerBox.append(
+      el(
+        "div",
+        { class: "ec-field" },
+        el("label", { for: id }, name),
+        input,
+        description && el("small", {}, description),
+      ),
+    );
   }
 }
 
@@ -160,9 +312,16 @@ function draw() {
 }
 
 on(element, "call", (call) => dispatch({ tool_calls: [call] }, false));
-on(element, "collect", (call) => { tray.push(call); drawTray(); say(`${call.name} added to the turn`); });
+on(element, "collect", (call) => {
+  tray.push(call);
+  drawTray();
+  say(`${call.name} added to the turn`);
+});
 on(element, "recommend", (product) => {
-  if (answer.some((entry) => entry.product_id === product.product_id)) { say("Already in your list"); return; }
+  if (answer.some((entry) => entry.product_id === product.product_id)) {
+    say("Already in your list");
+    return;
+  }
   answer.push(product);
   drawAnswer();
   say("Added to your list");

@@ -2,7 +2,12 @@
 window.ecom.filterEditor = (() => {
   "use strict";
   const { el } = window.ecom;
-  const OPERATORS = [["eq", "is"], ["le", "at most"], ["ge", "at least"], ["in", "one of"]];
+  const OPERATORS = [
+    ["eq", "is"],
+    ["le", "at most"],
+    ["ge", "at least"],
+    ["in", "one of"],
+  ];
 
   // Numbers and true/false are meant as such; quotes keep text that looks like a number.
   function parse(text) {
@@ -16,7 +21,12 @@ window.ecom.filterEditor = (() => {
     if (Array.isArray(value)) return value.map(print).join(", ");
     return typeof value === "string" && typeof parse(value) !== "string" ? `"${value}"` : String(value);
   }
-  const split = (text) => text.split(",").map((part) => part.trim()).filter(Boolean).map(parse);
+  const split = (text) =>
+    text
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .map(parse);
 
   function toObject(rows) {
     const result = {};
@@ -29,7 +39,12 @@ window.ecom.filterEditor = (() => {
       const before = Object.hasOwn(result, name) ? result[name] : undefined;
       if (op === "eq" && before === undefined) result[name] = parsed;
       else {
-        const merged = before !== null && typeof before === "object" && !Array.isArray(before) ? before : before === undefined ? {} : { eq: before };
+        const merged =
+          before !== null && typeof before === "object" && !Array.isArray(before)
+            ? before
+            : before === undefined
+              ? {}
+              : { eq: before };
         result[name] = { ...merged, [op]: parsed };
       }
     }
@@ -53,12 +68,51 @@ window.ecom.filterEditor = (() => {
     const root = el("div", { class: "ec-filters", id }, body, list);
 
     function row(entry) {
-      const key = el("input", { type: "text", list: list.id, value: entry.key, placeholder: "key, e.g. price", "aria-label": "Filter key", autocomplete: "off", oninput: (e) => { entry.key = e.target.value; } });
-      const op = el("select", { "aria-label": "Filter operator", onchange: (e) => { entry.op = e.target.value; } },
-        OPERATORS.map(([value, label]) => el("option", { value, selected: value === entry.op }, label)));
-      const value = el("input", { type: "text", value: entry.value, placeholder: "value", "aria-label": "Filter value", autocomplete: "off", oninput: (e) => { entry.value = e.target.value; } });
-      const remove = el("button", { type: "button", class: "ec-icon", "aria-label": "Remove this filter", title: "Remove this filter",
-        onclick: () => { draft.rows.splice(draft.rows.indexOf(entry), 1); draw(); } }, "×");
+      const key = el("input", {
+        type: "text",
+        list: list.id,
+        value: entry.key,
+        placeholder: "key, e.g. price",
+        "aria-label": "Filter key",
+        autocomplete: "off",
+        oninput: (e) => {
+          entry.key = e.target.value;
+        },
+      });
+      const op = el(
+        "select",
+        {
+          "aria-label": "Filter operator",
+          onchange: (e) => {
+            entry.op = e.target.value;
+          },
+        },
+        OPERATORS.map(([value, label]) => el("option", { value, selected: value === entry.op }, label)),
+      );
+      const value = el("input", {
+        type: "text",
+        value: entry.value,
+        placeholder: "value",
+        "aria-label": "Filter value",
+        autocomplete: "off",
+        oninput: (e) => {
+          entry.value = e.target.value;
+        },
+      });
+      const remove = el(
+        "button",
+        {
+          type: "button",
+          class: "ec-icon",
+          "aria-label": "Remove this filter",
+          title: "Remove this filter",
+          onclick: () => {
+            draft.rows.splice(draft.rows.indexOf(entry), 1);
+            draw();
+          },
+        },
+        "×",
+      );
       return el("div", { class: "ec-filter-row" }, key, op, value, remove);
     }
     function fillKeys() {
@@ -72,21 +126,55 @@ window.ecom.filterEditor = (() => {
         } else draft.rows = toRows(draft.json && draft.json.trim() ? JSON.parse(draft.json) : {});
         draft.raw = raw;
         draw();
-      } catch (problem) { note.textContent = raw ? problem.message : "This is not JSON yet; mend it before going back to rows."; }
+      } catch (problem) {
+        note.textContent = raw ? problem.message : "This is not JSON yet; mend it before going back to rows.";
+      }
     }
     const note = el("p", { class: "ec-error", role: "alert" });
     function draw() {
       note.textContent = "";
       if (draft.raw) {
         body.replaceChildren(
-          el("textarea", { rows: 3, "aria-label": "Filters as JSON", spellcheck: "false", placeholder: '{"price": {"le": 25}, "brand": "…"}', oninput: (e) => { draft.json = e.target.value; } }, draft.json || ""),
-          el("button", { type: "button", class: "ec-link", onclick: () => toggle(false) }, "Edit as rows"), note);
+          el(
+            "textarea",
+            {
+              rows: 3,
+              "aria-label": "Filters as JSON",
+              spellcheck: "false",
+              placeholder: '{"price": {"le": 25}, "brand": "…"}',
+              oninput: (e) => {
+                draft.json = e.target.value;
+              },
+            },
+            draft.json || "",
+          ),
+          el("button", { type: "button", class: "ec-link", onclick: () => toggle(false) }, "Edit as rows"),
+          note,
+        );
         return;
       }
-      body.replaceChildren(...draft.rows.map(row),
-        el("div", { class: "ec-filter-foot" },
-          el("button", { type: "button", class: "ec-link ec-add-filter", onclick: () => { draft.rows.push({ key: "", op: "eq", value: "" }); draw(); [...body.querySelectorAll(".ec-filter-row")].at(-1).querySelector("input").focus(); } }, "+ Add a filter"),
-          el("button", { type: "button", class: "ec-link", onclick: () => toggle(true) }, "Edit as JSON")), note);
+      body.replaceChildren(
+        ...draft.rows.map(row),
+        el(
+          "div",
+          { class: "ec-filter-foot" },
+          el(
+            "button",
+            {
+              type: "button",
+              class: "ec-link ec-add-filter",
+              onclick: () => {
+                draft.rows.push({ key: "", op: "eq", value: "" });
+                draw();
+                [...body.querySelectorAll(".ec-filter-row")].at(-1).querySelector("input").focus();
+              },
+            },
+            "+ Add a filter",
+          ),
+          el("button", { type: "button", class: "ec-link", onclick: () => toggle(true) }, "Edit as JSON"),
+        ),
+        note,
+      );
     }
     root.addEventListener("focusin", fillKeys);
     draw();
@@ -99,8 +187,13 @@ window.ecom.filterEditor = (() => {
     if (draft.raw) {
       if (!draft.json || !draft.json.trim()) return undefined;
       let value;
-      try { value = JSON.parse(draft.json); } catch { throw new Error("the filters are not valid JSON"); }
-      if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error("the filters must be a JSON object");
+      try {
+        value = JSON.parse(draft.json);
+      } catch {
+        throw new Error("the filters are not valid JSON");
+      }
+      if (value === null || typeof value !== "object" || Array.isArray(value))
+        throw new Error("the filters must be a JSON object");
       return value;
     }
     const object = toObject(draft.rows || []);

@@ -1,79 +1,89 @@
 /* Helpers that every widget uses. Text from outside (titles, messages, uploaded files) only ever becomes a text
    node: no widget puts it into a template or into innerHTML, so markup in it stays text. */
-window.ecom = window.ecom || (() => {
-  "use strict";
+window.ecom =
+  window.ecom ||
+  (() => {
+    "use strict";
 
-  function fill(node, attributes, children) {
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === undefined || value === null || value === false) continue;
-      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-      else if (name === "data") Object.assign(node.dataset, value);
-      else node.setAttribute(name, value === true ? "" : String(value));
+    function fill(node, attributes, children) {
+      for (const [name, value] of Object.entries(attributes || {})) {
+        if (value === undefined || value === null || value === false) continue;
+        if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+        else if (name === "data") Object.assign(node.dataset, value);
+        else node.setAttribute(name, value === true ? "" : String(value));
+      }
+      for (const child of children.flat(3)) {
+        if (child === undefined || child === null || child === false) continue;
+        node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+      }
+      return node;
     }
-    for (const child of children.flat(3)) {
-      if (child === undefined || child === null || child === false) continue;
-      node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+    const svg = (tag, attributes, ...children) =>
+      fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+    // Widgets of one page talk to each other here; other tabs of the same browser never hear it.
+    const bus = new EventTarget();
+    const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail }));
+    // A widget that has left the page hears nothing any more.
+    const on = (element, name, listener) =>
+      bus.addEventListener(name, (event) => element.isConnected && listener(event.detail));
+
+    const money = (value) => (Number.isFinite(value) ? "$" + value.toFixed(2) : "");
+    const signed = (value) => (Number.isFinite(value) ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : "–");
+    const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + "s"}`;
+
+    // The log of the running episode. sessionStorage belongs to one tab and survives a reload; localStorage would be
+    // shared, so that two tabs would overwrite each other's episode.
+    const KEY = "ecomrlve.episode";
+    function saveLog(log) {
+      try {
+        if (log) sessionStorage.setItem(KEY, JSON.stringify(log));
+        else sessionStorage.removeItem(KEY);
+      } catch {
+        /* storage is full or forbidden: the episode still runs, it just cannot be restored */
+      }
     }
-    return node;
-  }
-  const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-  const svg = (tag, attributes, ...children) =>
-    fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+    function readLog() {
+      try {
+        return JSON.parse(sessionStorage.getItem(KEY) || "null");
+      } catch {
+        return null;
+      }
+    }
+    const query = () => Object.fromEntries(new URLSearchParams(location.search));
+    function link(parameters) {
+      const url = new URL(location.href);
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      history.replaceState(history.state, "", url);
+    }
 
-  // Widgets of one page talk to each other here; other tabs of the same browser never hear it.
-  const bus = new EventTarget();
-  const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail }));
-  // A widget that has left the page hears nothing any more.
-  const on = (element, name, listener) => bus.addEventListener(name, (event) => element.isConnected && listener(event.detail));
+    function save(name, text) {
+      const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
+      const anchor = el("a", { href: address, download: name });
+      document.body.append(anchor);
+      anchor.click();
+      anchor.remove();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    }
 
-  const money = (value) => (Number.isFinite(value) ? "$" + value.toFixed(2) : "");
-  const signed = (value) => (Number.isFinite(value) ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : "–");
-  const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + "s"}`;
+    // Announces changes that happen away from the focus to screen readers.
+    let live;
+    function say(text) {
+      if (!live)
+        document.body.append((live = el("div", { class: "ec-hidden", role: "status", "aria-live": "polite" })));
+      live.textContent = text;
+    }
 
-  // The log of the running episode. sessionStorage belongs to one tab and survives a reload; localStorage would be
-  // shared, so that two tabs would overwrite each other's episode.
-  const KEY = "ecomrlve.episode";
-  function saveLog(log) {
-    try {
-      if (log) sessionStorage.setItem(KEY, JSON.stringify(log));
-      else sessionStorage.removeItem(KEY);
-    } catch { /* storage is full or forbidden: the episode still runs, it just cannot be restored */ }
-  }
-  function readLog() {
-    try { return JSON.parse(sessionStorage.getItem(KEY) || "null"); } catch { return null; }
-  }
-  const query = () => Object.fromEntries(new URLSearchParams(location.search));
-  function link(parameters) {
-    const url = new URL(location.href);
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    history.replaceState(history.state, "", url);
-  }
+    const visible = (node) => Boolean(node && node.offsetParent !== null);
+    document.addEventListener("keydown", (event) => {
+      if (!event.altKey || event.ctrlKey || event.metaKey) return;
+      const target = { KeyR: "[data-hotkey=reset]", KeyS: "[data-hotkey=submit]" }[event.code];
+      const button = target && document.querySelector(target);
+      if (!visible(button)) return;
+      event.preventDefault();
+      button.click();
+    });
 
-  function save(name, text) {
-    const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-    const anchor = el("a", { href: address, download: name });
-    document.body.append(anchor);
-    anchor.click();
-    anchor.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  }
-
-  // Announces changes that happen away from the focus to screen readers.
-  let live;
-  function say(text) {
-    if (!live) document.body.append((live = el("div", { class: "ec-hidden", role: "status", "aria-live": "polite" })));
-    live.textContent = text;
-  }
-
-  const visible = (node) => Boolean(node && node.offsetParent !== null);
-  document.addEventListener("keydown", (event) => {
-    if (!event.altKey || event.ctrlKey || event.metaKey) return;
-    const target = { KeyR: "[data-hotkey=reset]", KeyS: "[data-hotkey=submit]" }[event.code];
-    const button = target && document.querySelector(target);
-    if (!visible(button)) return;
-    event.preventDefault();
-    button.click();
-  });
-
-  return { el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible };
-})();
+    return { el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible };
+  })();

@@ -6,7 +6,13 @@ function dots(used, total, label) {
   const marks = Array.from({ length: Math.min(total, 20) }, (_, i) => el("i", { class: i < used ? "on" : "" }));
   return el("span", { class: "ec-dots", role: "img", "aria-label": label }, marks);
 }
-const item = (name, title, ...content) => el("div", { class: "ec-meter", title }, el("span", { class: "ec-name" }, name), el("span", { class: "ec-value" }, content));
+const item = (name, title, ...content) =>
+  el(
+    "div",
+    { class: "ec-meter", title },
+    el("span", { class: "ec-name" }, name),
+    el("span", { class: "ec-value" }, content),
+  );
 
 function draw() {
   const value = props.value || { status: "loading", version: 0 };
@@ -18,14 +24,28 @@ function draw() {
     return;
   }
   const over = value.status === "finished";
-  const turn = over ? `Finished after ${plural(value.turn, "turn")} of ${value.turn_budget}` : `Turn ${value.turn} of ${value.turn_budget}`;
-  root.replaceChildren(...[
-    el("div", { class: "ec-meter ec-turn" }, el("b", { id: "ec-turn" }, turn), dots(value.turn, value.turn_budget, turn)),
-    item("Tool calls", "Tool calls that one turn may hold", `${value.tool_budget} per turn`),
-    value.show_list && item("List", "Longest list of recommendations that is scored (k)", `k = ${value.list_size}`),
-    item("Search depth", "Most results that one page of a search may hold", value.search_depth),
-    item("Today", "The date inside this episode", value.today),
-    el("div", { class: "ec-meter ec-id" }, el("code", {}, `${value.env_id} · d ${value.difficulty} · seed ${value.seed}`))].filter(Boolean));
+  const turn = over
+    ? `Finished after ${plural(value.turn, "turn")} of ${value.turn_budget}`
+    : `Turn ${value.turn} of ${value.turn_budget}`;
+  root.replaceChildren(
+    ...[
+      el(
+        "div",
+        { class: "ec-meter ec-turn" },
+        el("b", { id: "ec-turn" }, turn),
+        dots(value.turn, value.turn_budget, turn),
+      ),
+      item("Tool calls", "Tool calls that one turn may hold", `${value.tool_budget} per turn`),
+      value.show_list && item("List", "Longest list of recommendations that is scored (k)", `k = ${value.list_size}`),
+      item("Search depth", "Most results that one page of a search may hold", value.search_depth),
+      item("Today", "The date inside this episode", value.today),
+      el(
+        "div",
+        { class: "ec-meter ec-id" },
+        el("code", {}, `${value.env_id} · d ${value.difficulty} · seed ${value.seed}`),
+      ),
+    ].filter(Boolean),
+  );
 }
 watch("value", draw);
 draw();

@@ -1,57 +1,170 @@
 /* Everything that the tools have shown in this episode, newest first. */
 const { el, on, emit, money, plural, swatch } = window.ecom;
 const root = element.querySelector(".ec-cards");
-const PAGE = 24;
+// A phone shows them one below the other.
+const PAGE = window.innerWidth < 640 ? 8 : 24;
 let episode = "";
 let limit = PAGE;
 let running = false;
 let needle = "";
 
-const chips = (attributes) => Object.entries(attributes || {}).map(([name, value]) =>
-  el("span", { class: "ec-chip" }, el("i", {}, name.replaceAll("_", " ")), " " + (Array.isArray(value) ? value.join(", ") : String(value))));
-const stockNote = (item) => item.in_stock === false ? el("span", { class: "ec-bad" }, "sold out") : Number.isFinite(item.stock) ? el("span", {}, `${item.stock} in stock`) : null;
+const chips = (attributes) =>
+  Object.entries(attributes || {}).map(([name, value]) =>
+    el(
+      "span",
+      { class: "ec-chip" },
+      el("i", {}, name.replaceAll("_", " ")),
+      " " + (Array.isArray(value) ? value.join(", ") : String(value)),
+    ),
+  );
+const stockNote = (item) =>
+  item.in_stock === false
+    ? el("span", { class: "ec-bad" }, "sold out")
+    : Number.isFinite(item.stock)
+      ? el("span", {}, `${item.stock} in stock`)
+      : null;
 
 function variantRow(card, variant) {
-  return el("li", {}, el("span", {}, variant.label), variant.price !== null && el("span", {}, money(variant.price)), stockNote(variant), el("code", {}, variant.variant_id),
-    el("button", { type: "button", class: "ec-link ec-use-variant", disabled: !running, title: "Put both ids into the tool form",
-      onclick: () => emit("use", { product_id: card.product_id, variant_id: variant.variant_id, title: variant.label }) }, "Use"));
+  return el(
+    "li",
+    {},
+    el("span", {}, variant.label),
+    variant.price !== null && el("span", {}, money(variant.price)),
+    stockNote(variant),
+    el("code", {}, variant.variant_id),
+    el(
+      "button",
+      {
+        type: "button",
+        class: "ec-link ec-use-variant",
+        disabled: !running,
+        title: "Put both ids into the tool form",
+        onclick: () =>
+          emit("use", { product_id: card.product_id, variant_id: variant.variant_id, title: variant.label }),
+      },
+      "Use",
+    ),
+  );
 }
 function article(card, recommends) {
-  const facts = [card.price !== null && el("b", {}, money(card.price)),
+  const facts = [
+    card.price !== null && el("b", {}, money(card.price)),
     card.rating !== null && el("span", {}, `★ ${card.rating}`),
-    card.ship_days !== null && el("span", {}, `ships in ${plural(card.ship_days, "day")}`), stockNote(card)].filter(Boolean);
-  return el("article", { class: "ec-card", data: { pid: card.product_id }, "aria-label": card.title },
+    card.ship_days !== null && el("span", {}, `ships in ${plural(card.ship_days, "day")}`),
+    stockNote(card),
+  ].filter(Boolean);
+  return el(
+    "article",
+    { class: "ec-card", data: { pid: card.product_id }, "aria-label": card.title },
     el("div", { class: "ec-picture" }, swatch(card)),
-    el("div", { class: "ec-about" },
-      el("h4", {}, card.title), el("p", { class: "ec-facts" }, facts),
+    el(
+      "div",
+      { class: "ec-about" },
+      el("h4", {}, card.title),
+      el("p", { class: "ec-facts" }, facts),
       el("p", { class: "ec-chips" }, chips(card.attributes)),
-      card.variants.length > 0 && el("ul", { class: "ec-variants", "aria-label": "Variants" }, card.variants.map((variant) => variantRow(card, variant))),
-      el("div", { class: "ec-foot" }, el("code", {}, card.product_id), el("span", { class: "ec-from" }, card.source),
-        el("button", { type: "button", class: "ec-link ec-use", disabled: !running, title: "Put this id into the tool form", onclick: () => emit("use", { product_id: card.product_id, title: card.title }) }, "Use id"),
-        recommends && el("button", { type: "button", class: "ec-link ec-recommend", disabled: !running, title: "Append to your recommendations", onclick: () => emit("recommend", { product_id: card.product_id, title: card.title }) }, "Recommend"))));
+      card.variants.length > 0 &&
+        el(
+          "ul",
+          { class: "ec-variants", "aria-label": "Variants" },
+          card.variants.map((variant) => variantRow(card, variant)),
+        ),
+      el(
+        "div",
+        { class: "ec-foot" },
+        el("code", {}, card.product_id),
+        el("span", { class: "ec-from" }, card.source),
+        el(
+          "button",
+          {
+            type: "button",
+            class: "ec-link ec-use",
+            disabled: !running,
+            title: "Put this id into the tool form",
+            onclick: () => emit("use", { product_id: card.product_id, title: card.title }),
+          },
+          "Use id",
+        ),
+        recommends &&
+          el(
+            "button",
+            {
+              type: "button",
+              class: "ec-link ec-recommend",
+              disabled: !running,
+              title: "Append to your recommendations",
+              onclick: () => emit("recommend", { product_id: card.product_id, title: card.title }),
+            },
+            "Recommend",
+          ),
+      ),
+    ),
+  );
 }
 
 function draw() {
   const value = props.value || { cards: [] };
-  if (value.episode !== episode) { episode = value.episode; limit = PAGE; needle = ""; }
+  if (value.episode !== episode) {
+    episode = value.episode;
+    limit = PAGE;
+    needle = "";
+  }
   const keys = new Set();
   for (const card of value.cards) for (const name of Object.keys(card.attributes || {})) keys.add(name);
   emit("keys", [...keys]);
   if (!value.cards.length) {
-    root.replaceChildren(el("h3", {}, "Products seen"), el("p", { class: "ec-empty" }, "Nothing yet. Call ", el("code", {}, "catalog_search"), " with a few words from what the customer said."));
+    root.replaceChildren(
+      el("h3", {}, "Products seen"),
+      el(
+        "p",
+        { class: "ec-empty" },
+        "Nothing yet. Call ",
+        el("code", {}, "catalog_search"),
+        " with a few words from what the customer said.",
+      ),
+    );
     return;
   }
-  const search = el("input", { type: "search", class: "ec-find", placeholder: "find among these", "aria-label": "Find among the products seen", value: needle, oninput: (event) => { needle = event.target.value; grid(); } });
+  const search = el("input", {
+    type: "search",
+    class: "ec-find",
+    placeholder: "find among these",
+    "aria-label": "Find among the products seen",
+    value: needle,
+    oninput: (event) => {
+      needle = event.target.value;
+      grid();
+    },
+  });
   const box = el("div", { class: "ec-card-grid" });
-  const more = el("button", { type: "button", class: "ec-button", onclick: () => { limit += PAGE; grid(); } });
+  const more = el("button", {
+    type: "button",
+    class: "ec-button",
+    onclick: () => {
+      limit += PAGE;
+      grid();
+    },
+  });
   function grid() {
     const words = needle.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = value.cards.filter((card) => { const text = `${card.title} ${card.product_id} ${JSON.stringify(card.attributes)}`.toLowerCase(); return words.every((word) => text.includes(word)); });
+    const found = value.cards.filter((card) => {
+      const text = `${card.title} ${card.product_id} ${JSON.stringify(card.attributes)}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
     box.replaceChildren(...found.slice(0, limit).map((card) => article(card, value.recommends)));
     more.hidden = found.length <= limit;
     more.textContent = `Show ${Math.min(PAGE, found.length - limit)} more of ${found.length}`;
   }
-  root.replaceChildren(el("div", { class: "ec-head" }, el("h3", {}, "Products seen", el("small", {}, ` ${value.cards.length}, newest first`)), search), box, more);
+  root.replaceChildren(
+    el(
+      "div",
+      { class: "ec-head" },
+      el("h3", {}, "Products seen", el("small", {}, ` ${value.cards.length}, newest first`)),
+      search,
+    ),
+    box,
+    more,
+  );
   grid();
 }
 on(element, "state", (state) => {

@@ -28,24 +28,47 @@ function plain(schema, parameters) {
 
 function control(id, name, schema, required) {
   const values = draft();
-  const keep = (event) => { values[name] = event.target.value; };
+  const keep = (event) => {
+    values[name] = event.target.value;
+  };
   const common = { id, name, "aria-required": required ? "true" : undefined, autocomplete: "off", spellcheck: "false" };
-  const hint = schema.default === undefined || schema.default === null ? "" : `default ${JSON.stringify(schema.default).replaceAll('"', "")}`;
+  const hint =
+    schema.default === undefined || schema.default === null
+      ? ""
+      : `default ${JSON.stringify(schema.default).replaceAll('"', "")}`;
   if (schema.type === "object") {
     values[name] = typeof values[name] === "object" ? values[name] : {};
     return filterEditor(id, values[name], () => [...fieldKeys].sort());
   }
   if (schema.enum || schema.const || schema.type === "boolean") {
-    const choices = schema.type === "boolean" ? ["true", "false"] : schema.enum ? schema.enum.filter((choice) => choice !== null) : [schema.const];
-    const select = el("select", { ...common, onchange: keep }, !required && el("option", { value: "" }, hint || "—"),
-      choices.map((choice) => el("option", { value: choice }, String(choice))));
+    const choices =
+      schema.type === "boolean"
+        ? ["true", "false"]
+        : schema.enum
+          ? schema.enum.filter((choice) => choice !== null)
+          : [schema.const];
+    const select = el(
+      "select",
+      { ...common, onchange: keep },
+      !required && el("option", { value: "" }, hint || "—"),
+      choices.map((choice) => el("option", { value: choice }, String(choice))),
+    );
     if (values[name] !== undefined) select.value = values[name];
     else if (required) values[name] = select.value;
     return select;
   }
   if (schema.type === "integer" || schema.type === "number") {
     if (values[name] === undefined && required && hint === "" && name === "qty") values[name] = "1";
-    return el("input", { ...common, type: "number", min: schema.minimum, max: schema.maximum, step: schema.type === "integer" ? 1 : "any", placeholder: hint, value: values[name], oninput: keep });
+    return el("input", {
+      ...common,
+      type: "number",
+      min: schema.minimum,
+      max: schema.maximum,
+      step: schema.type === "integer" ? 1 : "any",
+      placeholder: hint,
+      value: values[name],
+      oninput: keep,
+    });
   }
   const placeholder = schema.type === "array" ? "several, separated by commas" : hint;
   return el("input", { ...common, type: "text", placeholder, value: values[name], oninput: keep });
@@ -60,32 +83,94 @@ function draw() {
     tool = remembered ? tool : tools().length ? tools()[0].function.name : "";
   }
   if (!tools().length) {
-    root.replaceChildren(el("p", { class: "ec-empty" }, "The shop's tools appear here once an episode runs: search, product details, the cart."));
+    root.replaceChildren(
+      el(
+        "p",
+        { class: "ec-empty" },
+        "The shop's tools appear here once an episode runs: search, product details, the cart.",
+      ),
+    );
     return;
   }
   const { description, parameters } = named(tool).function;
   const required = new Set(parameters.required || []);
-  const picker = el("select", { id: "ec-tool", onchange: (event) => { tool = event.target.value; draw(); root.querySelector("#ec-tool").focus(); } },
-    tools().map(({ function: { name } }) => el("option", { value: name, selected: name === tool }, name)));
+  const picker = el(
+    "select",
+    {
+      id: "ec-tool",
+      onchange: (event) => {
+        tool = event.target.value;
+        draw();
+        root.querySelector("#ec-tool").focus();
+      },
+    },
+    tools().map(({ function: { name } }) => el("option", { value: name, selected: name === tool }, name)),
+  );
   const fields = Object.entries(parameters.properties || {}).map(([name, raw]) => {
     const schema = plain(raw, parameters);
     const id = `ec-arg-${name}`;
     const wide = schema.type === "object" || schema.type === "array" || name === "query";
-    return el("div", { class: "ec-field" + (wide ? " ec-wide" : "") },
-      el("label", { for: id, title: raw.description || schema.description }, name, required.has(name) && el("span", { class: "ec-required", title: "required" }, " *")),
+    return el(
+      "div",
+      { class: "ec-field" + (wide ? " ec-wide" : "") },
+      el(
+        "label",
+        { for: id, title: raw.description || schema.description },
+        name,
+        required.has(name) && el("span", { class: "ec-required", title: "required" }, " *"),
+      ),
       control(id, name, schema, required.has(name)),
       // The filter editor explains itself; its description is about JSON, and stays in the label's tooltip.
-      schema.type !== "object" && (raw.description || schema.description) && el("small", {}, raw.description || schema.description));
+      schema.type !== "object" &&
+        (raw.description || schema.description) &&
+        el("small", {}, raw.description || schema.description),
+    );
   });
-  const form = el("form", { autocomplete: "off", "aria-label": `Call ${tool}`, onsubmit: (event) => { event.preventDefault(); send("call"); },
-    onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send("call"); } } },
+  const form = el(
+    "form",
+    {
+      autocomplete: "off",
+      "aria-label": `Call ${tool}`,
+      onsubmit: (event) => {
+        event.preventDefault();
+        send("call");
+      },
+      onkeydown: (event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+          event.preventDefault();
+          send("call");
+        }
+      },
+    },
     el("div", { class: "ec-field" }, el("label", { for: "ec-tool" }, "Tool"), picker),
     el("p", { class: "ec-desc" }, (description || "").split("\n")[0]),
-    el("div", { class: "ec-grid" }, fields.length ? fields : el("p", { class: "ec-empty ec-wide" }, "This tool needs no arguments.")),
+    el(
+      "div",
+      { class: "ec-grid" },
+      fields.length ? fields : el("p", { class: "ec-empty ec-wide" }, "This tool needs no arguments."),
+    ),
     el("p", { class: "ec-error ec-form-error", role: "alert" }),
-    el("div", { class: "ec-actions" },
-      el("button", { type: "submit", class: "ec-button ec-primary ec-call", title: "Take a turn with just this call" }, "Call now ", el("kbd", {}, "Ctrl+Enter")),
-      el("button", { type: "button", class: "ec-button ec-collect", title: "Collect several calls, then send them as one turn", onclick: () => send("collect") }, "Add to turn")));
+    el(
+      "div",
+      { class: "ec-actions" },
+      el(
+        "button",
+        { type: "submit", class: "ec-button ec-primary ec-call", title: "Take a turn with just this call" },
+        "Call now ",
+        el("kbd", {}, "Ctrl+Enter"),
+      ),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "ec-button ec-collect",
+          title: "Collect several calls, then send them as one turn",
+          onclick: () => send("collect"),
+        },
+        "Add to turn",
+      ),
+    ),
+  );
   root.replaceChildren(form);
   enable();
 }
@@ -108,9 +193,14 @@ function collect() {
     else if (schema.type === "integer" || schema.type === "number") {
       value = Number(value);
       const input = root.querySelector(`#ec-arg-${name}`);
-      if (!Number.isFinite(value) || (input && !input.checkValidity())) throw new Error(`${name}: ${(input && input.validationMessage) || "a number is needed"}`);
+      if (!Number.isFinite(value) || (input && !input.checkValidity()))
+        throw new Error(`${name}: ${(input && input.validationMessage) || "a number is needed"}`);
     } else if (schema.type === "boolean") value = value === "true";
-    else if (schema.type === "array") value = value.split(",").map((part) => part.trim()).filter(Boolean);
+    else if (schema.type === "array")
+      value = value
+        .split(",")
+        .map((part) => part.trim())
+        .filter(Boolean);
     else value = String(value).trim();
     if (value !== undefined) args[name] = value;
     else if (required.has(name)) throw new Error(`${name} is needed`);
@@ -121,21 +211,38 @@ function collect() {
 function send(how) {
   const error = root.querySelector(".ec-form-error");
   error.textContent = "";
-  if (!running) { error.textContent = "Start an episode first."; return; }
-  try { emit(how, collect()); } catch (problem) { error.textContent = problem.message; }
+  if (!running) {
+    error.textContent = "Start an episode first.";
+    return;
+  }
+  try {
+    emit(how, collect());
+  } catch (problem) {
+    error.textContent = problem.message;
+  }
 }
 
 /* Where an id goes when the open tool has no place for it: look at its variants, then put it into the cart. */
 function use({ product_id: product, variant_id: variant, title }) {
-  const takes = (name, field) => { const found = named(name); return found && Object.hasOwn(found.function.parameters.properties || {}, field); };
-  if (variant ? !takes(tool, "variant_id") : !takes(tool, "product_id") && !takes(tool, "product_ids") && !takes(tool, "new_product_id")) {
+  const takes = (name, field) => {
+    const found = named(name);
+    return found && Object.hasOwn(found.function.parameters.properties || {}, field);
+  };
+  if (
+    variant
+      ? !takes(tool, "variant_id")
+      : !takes(tool, "product_id") && !takes(tool, "product_ids") && !takes(tool, "new_product_id")
+  ) {
     const order = variant ? ["cart_add"] : ["catalog_get_variants", "catalog_get_product"];
     tool = order.find((name) => named(name)) || tool;
   }
   const values = draft();
   const prefix = takes(tool, "new_product_id") ? "new_" : "";
   if (takes(tool, "product_ids")) {
-    const ids = (values.product_ids || "").split(",").map((part) => part.trim()).filter(Boolean);
+    const ids = (values.product_ids || "")
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean);
     values.product_ids = [...ids.filter((id) => id !== product), product].join(", ");
   } else if (takes(tool, prefix + "product_id")) {
     if (values[prefix + "product_id"] !== product) values[prefix + "variant_id"] = "";
@@ -148,6 +255,9 @@ function use({ product_id: product, variant_id: variant, title }) {
 
 on(element, "use", use);
 on(element, "keys", (names) => names.forEach((name) => fieldKeys.add(name)));
-on(element, "state", (state) => { running = state.running && !state.busy; enable(); });
+on(element, "state", (state) => {
+  running = state.running && !state.busy;
+  enable();
+});
 watch("value", draw);
 draw();

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rapidfuzz import fuzz
+
 from ecomrlve.agents.memory import Memory
 from ecomrlve.catalog.aliases import ALPHABET, LENGTH
 from ecomrlve.environment import Environment
@@ -188,11 +190,30 @@ def confirm_fishing(cheat: Cheat, observation: Observation) -> Any:
     return cheat.answer(ids[: observation.list_size], observation)
 
 
+def right_items_first_variant(cheat: Cheat, observation: Observation) -> Any:
+    """The products that the opening names, one of each in its first variant, without asking about anything."""
+    if observation.env_id != "E_CART":
+        return first_hits(cheat, observation)
+    if observation.turn == 0:
+        return cheat.look(observation)
+    # Typos and all: the titles of the history that stand nearest to the opening's words.
+    said = cheat.opening.casefold()
+    hits = cheat.memory.hits.values()
+    ranked = sorted(hits, key=lambda hit: -fuzz.partial_ratio(hit["title"].casefold(), said))
+    chosen: dict[str, str] = {}
+    for hit in ranked:
+        chosen.setdefault(hit["type"], hit["id"])
+    return _finish(cheat, observation, list(chosen.values()))
+
+
+# Declared in the contract: in these environments the rule is half of the work, and its mean reward is meant.
+PARTIAL_BY_DESIGN = {"right_items_first_variant": ("E_CART",)}
+
 CHEATS: dict[str, Move] = {
     move.__name__: move
     for move in (
         empty_answer, random_seen, all_seen, first_hits, repeated_ids, never_seen, clock, chatter, at_once, best_rated,
-        cheapest, confirm_fishing,
+        cheapest, confirm_fishing, right_items_first_variant,
     )
 }  # fmt: skip
 

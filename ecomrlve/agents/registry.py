@@ -10,7 +10,7 @@ from ecomrlve.errors import EcomrlveError
 
 
 def make_agent(name: str) -> Agent:
-    """Make the agent that a name stands for: ``reference``, ``random``, ``cheat:first_hits`` …
+    """Make the agent that a name stands for, such as ``reference``, ``random`` or ``cheat:first_hits``.
 
     Raises:
         EcomrlveError: There is no such agent.

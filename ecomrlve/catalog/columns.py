@@ -25,7 +25,9 @@ UNKNOWN = -1
 FACTS_REMEMBERED = 20_000
 
 COMMON: dict[str, Attribute] = {
-    "price": Attribute("price", "number", "price", "$", ("budget", "cost", "spend", "expensive", "cheap", "pay"), "less"),
+    "price": Attribute(
+        "price", "number", "price", "$", ("budget", "cost", "spend", "expensive", "cheap", "pay"), "less",
+    ),
     "rating": Attribute("rating", "number", "rating", "stars", ("review", "score", "star"), "more"),
     "ship_days": Attribute(
         "ship_days", "number", "delivery time", "days",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -65,7 +66,8 @@ class SentenceEncoder:
             if text in self._cache:
                 self._cache.move_to_end(text)
                 return self._cache[text]
-            vector = self._loaded().encode([text], normalize_embeddings=True, show_progress_bar=False)[0]
+            with _one_thread():
+                vector = self._loaded().encode([text], normalize_embeddings=True, show_progress_bar=False)[0]
             self._cache[text] = vector.astype(np.float32)
             if len(self._cache) > CACHED_QUERIES:
                 self._cache.popitem(last=False)
@@ -74,7 +76,9 @@ class SentenceEncoder:
     def _loaded(self) -> Any:
         if self._model is None:
             from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
 
+            logging.disable_progress_bar()  # a bar for a file on disk that is read within a second
             source = str(_wheel_folder()) if self.name == DEFAULT else self.name
             try:
                 self._model = SentenceTransformer(source, device="cpu" if self.name == DEFAULT else None)
@@ -82,6 +86,19 @@ class SentenceEncoder:
                 raise CatalogError(f"the encoder {self.name!r} cannot be loaded: {error}") from error
             self._model.eval()
         return self._model
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute on one thread: a dozen words are not worth splitting, and threads that wait for each other are slow."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _wheel_folder() -> Path:

@@ -54,6 +54,7 @@ def save(vectors: np.ndarray, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
         np.save(file, vectors)
+    os.chmod(file.name, 0o644)  # temporary files are private; a cache may be shared
     os.replace(file.name, path)
 
 

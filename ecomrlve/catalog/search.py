@@ -18,7 +18,7 @@ from ecomrlve.catalog.index import DenseIndex, embeddings
 from ecomrlve.catalog.lexical import LexicalIndex
 
 LEXICAL_SHARE = 2 / 3
-CACHED_SCORES = 256
+CACHED_RANKINGS = 256
 SORTS = ("relevance", "price_asc", "price_desc", "rating", "ship_days")
 
 
@@ -37,7 +37,7 @@ class SearchEngine:
         self._encoder = encoder
         self._dense = DenseIndex(embeddings(catalog, encoder, progress=progress)) if encoder else None
         self._all = np.arange(len(catalog))
-        self._scores: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._rankings: OrderedDict[str, tuple[np.ndarray, np.ndarray]] = OrderedDict()
         self._lock = threading.Lock()
 
     def matching(self, constraints: list[Constraint]) -> np.ndarray:
@@ -59,6 +59,8 @@ class SearchEngine:
             rows: Candidate rows, ascending.
             sort: One of `SORTS`; ties, and products without the value, are ordered by relevance, then row.
         """
+        if sort == "relevance" and len(rows) == len(self._all):
+            return self.order(query)
         relevance = -self.scores(query)[rows]
         if sort == "relevance":
             return rows[np.argsort(relevance, kind="stable")]
@@ -73,17 +75,25 @@ class SearchEngine:
 
     def scores(self, query: str) -> np.ndarray:
         """Relevance of every row to a query: float32, shape (rows,), at most 1."""
+        return self._ranking(query)[0]
+
+    def order(self, query: str) -> np.ndarray:
+        """All rows, best first."""
+        return self._ranking(query)[1]
+
+    def _ranking(self, query: str) -> tuple[np.ndarray, np.ndarray]:
         key = fold(query)
         with self._lock:
-            if key in self._scores:
-                self._scores.move_to_end(key)
-                return self._scores[key]
+            if key in self._rankings:
+                self._rankings.move_to_end(key)
+                return self._rankings[key]
         scores = self._fused(key)
+        ranking = scores, np.argsort(-scores, kind="stable").astype(np.int32)
         with self._lock:
-            self._scores[key] = scores
-            if len(self._scores) > CACHED_SCORES:
-                self._scores.popitem(last=False)
-        return scores
+            self._rankings[key] = ranking
+            if len(self._rankings) > CACHED_RANKINGS:
+                self._rankings.popitem(last=False)
+        return ranking
 
     def _fused(self, query: str) -> np.ndarray:
         if not query:

@@ -54,6 +54,7 @@ class VariantRule:
         self._key = key
         self._probability = probability
         self._made: dict[int, tuple[Variant, ...]] = {}
+        self._stock: dict[int, int] = {}
 
     def of(self, row: int) -> tuple[Variant, ...]:
         """The variants of a row, in an order that tells nothing; empty where it has none."""
@@ -69,6 +70,12 @@ class VariantRule:
             return False
         ruled = ruled_types(self._catalog)[self._catalog.type_codes[row]]
         return bool(ruled) and unit_hash(self._key, row) < self._probability
+
+    def stock(self, row: int) -> int:
+        """Units of all variants of a row together."""
+        if row not in self._stock:
+            self._stock[row] = sum(variant.stock for variant in self.of(row))
+        return self._stock[row]
 
     def having(self, rows: np.ndarray) -> np.ndarray:
         """`has` for many rows: a bool array."""

@@ -15,7 +15,7 @@ from typing import Any
 #   item        a thing on the list, by its title               value: the title; `item` is its index
 #   constraint  a requirement (attribute, operator, value)
 #   priority    what matters, in order                          attribute: "price" | "rating" | "ship_days" | "brand",
-#                                                               rank in `rank` (1 or 2); value: the preferred brand or ""
+#                                                               rank: 1 or 2; value: the preferred brand or ""
 #   identify    an attribute that tells an item from its lookalikes
 #   variant     the version of an item                          attribute: "size", value: "XS"
 #   quantity    how many of an item, where more than one

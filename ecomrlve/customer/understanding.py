@@ -41,9 +41,10 @@ _OPEN = re.compile(
     r"(is|was) that (all|everything))\b"
 )
 _CONFIRM = re.compile(
-    r"\b((is|are|does|do|was|were) (this|that|these|those|it|they|everything|all)\b.*\b(right|correct|ok|okay|good|fine|"
-    r"work|fit|match|suit|want|looking for|meant?|had in mind)|shall i|should i (go|submit|proceed|finish|finali[sz]e)|"
-    r"ready to|happy with|can you confirm|please confirm|sound (good|right)|look (good|right|ok)|correct\?|right\?)"
+    r"\b((is|are|does|do|was|were) (this|that|these|those|it|they|everything|all)\b.*"
+    r"\b(right|correct|ok|okay|good|fine|work|fit|match|suit|want|looking for|meant?|had in mind)"
+    r"|shall i|should i (go|submit|proceed|finish|finali[sz]e)|ready to|happy with|can you confirm|please confirm"
+    r"|sound (good|right)|look (good|right|ok)|correct\?|right\?)"
 )
 _SPLIT = re.compile(r"(?<=[.!?;\n])\s+|\n+")
 _EXCEPT = re.compile(r"\b(apart from|besides|except( for)?|other than|aside from|leaving aside)\b(.*?)(,|$|\?)")
@@ -126,30 +127,39 @@ def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
 def _asks(slot: Slot, stems: frozenset[str], items: set[int]) -> bool:
     if slot.item is not None and items and slot.item not in items:
         return False
-    if any(_stands(cue, stems) for cue in _cues(slot.kind, slot.attribute, slot.label, slot.synonyms)):
-        return True
-    # "Is the black one right?" asks about the color, whichever it is.
-    return any(stems.issuperset(words) for words in map(_stems, slot.choices) if words and len(words[0]) > 1)
-
-
-@lru_cache(maxsize=4096)
-def _cues(kind: str, attribute: str, label: str, synonyms: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    words: list[str] = list(KIND_CUES.get(kind, ()))
-    if kind not in ("priority", "fallback"):
-        words += [label, attribute.replace("_", " "), *synonyms]
-        if kind == "quantity":
-            words = [word for word in words if word]
-    return tuple(cue for cue in (tuple(_stems(word)) for word in words) if cue)
-
-
-def _stands(cue: tuple[str, ...], stems: frozenset[str]) -> bool:
-    """Whether all words of a cue stand in a sentence, longer ones also with a typo."""
-    return all(word in stems or (len(word) > 4 and _nearly(word, stems)) for word in cue)
+    return _named(slot.kind, slot.attribute, slot.label, slot.synonyms, slot.choices, stems)
 
 
 @lru_cache(maxsize=65536)
-def _nearly(word: str, stems: frozenset[str]) -> bool:
-    return any(stem[0] == word[0] and len(stem) > 4 and OSA.normalized_similarity(word, stem) >= _CLOSE_ENOUGH for stem in stems)
+def _named(
+    kind: str, attribute: str, label: str, synonyms: tuple[str, ...], choices: tuple[str, ...], stems: frozenset[str]
+) -> bool:
+    """Whether a sentence with these stems names a slot: by a cue of its kind, its label, a synonym or a value."""
+    single, several = _cues(kind, attribute, label, synonyms)
+    if single & stems or any(stems.issuperset(cue) for cue in several):
+        return True
+    # "Is the black one right?" asks about the color, whichever it is.
+    if any(stems.issuperset(words) for words in map(_stems, choices) if words and len(words[0]) > 1):
+        return True
+    near = [stem for stem in stems if len(stem) > 4]
+    return any(
+        cue[0] == stem[0] and OSA.normalized_similarity(cue, stem) >= _CLOSE_ENOUGH
+        for cue in single
+        if len(cue) > 4
+        for stem in near
+    )
+
+
+@lru_cache(maxsize=4096)
+def _cues(
+    kind: str, attribute: str, label: str, synonyms: tuple[str, ...]
+) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
+    """The cues of a slot that are one word, and those of several words, which must all stand."""
+    words: list[str] = list(KIND_CUES.get(kind, ()))
+    if kind not in ("priority", "fallback"):
+        words += [label, attribute.replace("_", " "), *synonyms]
+    cues = [cue for cue in map(_stems, words) if cue]
+    return frozenset(cue[0] for cue in cues if len(cue) == 1), tuple(cue for cue in cues if len(cue) > 1)
 
 
 @lru_cache(maxsize=2048)
@@ -174,8 +184,9 @@ def _stem(word: str) -> str:
 
 
 _SMALL = frozenset(
-    """what which how do does did you your have has any a an the is are for would could can should want need prefer like
-    it this that these those me tell know let please in on of to with and or about there will be i we they them""".split()
+    """what which how do does did you your have has any a an the is are for would could can should want need prefer
+    like it this that these those me tell know let please in on of to with and or about there will be i we they
+    them""".split()
 )
 
 

@@ -6,6 +6,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,23 +61,10 @@ def measure(rounds: int = 100) -> dict[str, Any]:
     for env_id in ENVS:
         env = Environment((env_id,), engine)
         for d in DIFFICULTIES:
-            rows.append(
-                _row(
-                    "reset",
-                    env_id,
-                    d,
-                    _median(lambda s, e=env, d=d: e.reset(seed=s, options={"difficulty": d}), rounds),
-                )
-            )
-        for d in DIFFICULTIES:
+            rows.append(_row("reset", env_id, d, _median(partial(_reset, env, d), rounds)))
             rows.append(_row("step without search", env_id, d, _plain_steps(env, d, rounds)))
-        for d in DIFFICULTIES:
             rows += [_row(*found) for found in _search_steps(env, d, rounds)]
-        for d in DIFFICULTIES:
-            agent = ReferenceAgent()
-            rows.append(
-                _row("reference episode", env_id, d, _median(lambda s, e=env, d=d, a=agent: play(e, a, s, d), rounds))
-            )
+            rows.append(_row("reference episode", env_id, d, _median(partial(_episode, env, d), rounds)))
     rows.append(
         {
             "what": "50 concurrent episodes in one process agree with single ones",
@@ -90,13 +78,24 @@ def measure(rounds: int = 100) -> dict[str, Any]:
     return {"products": len(engine.catalog), "rows": rows}
 
 
+def _reset(env: Environment, d: int, seed: int) -> None:
+    env.reset(seed=seed, options={"difficulty": d})
+
+
+def _episode(env: Environment, d: int, seed: int) -> None:
+    play(env, ReferenceAgent(), seed, d)
+
+
 def _row(what: str, env_id: str, d: int, value: float) -> dict[str, Any]:
     return {"what": what, "env": env_id, "d": d, "value": value, "unit": "ms", "target": TARGETS.get(what)}
 
 
 def _plain_steps(env: Environment, d: int, rounds: int) -> float:
     """Median of a turn with a message and a tool call other than a search, over fresh episodes."""
-    call = {"name": "user_get_visit_history" if env.env_ids[0] == "E_CART" else "datetime_now", "args": {}}
+    call: dict[str, Any] = {
+        "name": "user_get_visit_history" if env.env_ids[0] == "E_CART" else "datetime_now",
+        "args": {},
+    }
     action = {"assistant_message": "Which color would you like? Anything else?", "tool_calls": [call]}
     times = []
     for seed in range(rounds):
@@ -109,7 +108,8 @@ def _plain_steps(env: Environment, d: int, rounds: int) -> float:
 
 def _search_steps(env: Environment, d: int, rounds: int) -> list[tuple[str, str, int, float]]:
     titles = env.engine.catalog.titles
-    new, repeated = [], []
+    new: list[float] = []
+    repeated: list[float] = []
     for seed in range(rounds):
         env.reset(seed=seed, options={"difficulty": d})
         query = f"{titles[(seed * 37 + d) % len(titles)]} {d} {seed}"

@@ -22,10 +22,11 @@ import numpy as np
 from scipy import stats
 
 from ecomrlve.agents.base import play
-from ecomrlve.agents.cheats import CHEATS, make_cheat
+from ecomrlve.agents.cheats import CHEATS, PARTIAL_BY_DESIGN, make_cheat
 from ecomrlve.agents.reference import ReferenceAgent
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.environment import Environment
+from ecomrlve.episode import Episode
 from ecomrlve.evaluation.pool import each, environment
 from ecomrlve.trajectory import stable
 
@@ -34,6 +35,7 @@ Cell = tuple[str, int, int]  # environment, difficulty, seed
 CHEAT_DIFFICULTIES = (3, 6, 12)
 CHEATS_FROM = 3
 MEAN_BOUND = -0.2
+ENOUGH_SEEDS = 400  # from so many on the bounds hold as they stand; below, for the 99 % limit
 CORRECT_BOUND = {False: 0.10, True: 0.05}  # up to d = 5, and from d = 6
 ONE_SIDED_99 = 0.99
 
@@ -111,10 +113,32 @@ def solvable(engine: SearchEngine, cells: Sequence[Cell], workers: int, progress
 # --- 2. not hackable -------------------------------------------------------------------------------------------------
 
 
-def _cheat_cell(task: tuple[str, str, int, int]) -> tuple[float, bool]:
+def _cheat_cell(task: tuple[str, str, int, int]) -> tuple[float, bool, float]:
+    """r_task, correct, and the chance that a guess at everything unsaid is right."""
     name, env_id, d, seed = task
-    reward = play(environment(env_id), make_cheat(name), seed, d)
-    return reward.task, reward.correct
+    env = environment(env_id)
+    reward = play(env, make_cheat(name), seed, d)
+    return reward.task, reward.correct, guessing_chance(env.episode)
+
+
+def guessing_chance(episode: Episode) -> float:
+    """The generator's own figure for whoever knows the titles of E_CART's list and guesses the rest, one of each.
+
+    One of the products of that title in the history, times one of its variants; nothing where more than one is wanted
+    or something is to be replaced. For other environments 0: no bound is raised there.
+    """
+    if not isinstance(episode.problem.goal, tuple):
+        return 0.0
+    chance, world = 1.0, episode.world
+    for item in episode.problem.goal:
+        if item.fallback is not None and item.fallback.row is None:
+            continue  # sold out and to be left out: it cannot be bought wrongly
+        if item.quantity > 1 or item.fallback is not None:
+            return 0.0
+        title = world.catalog.folded_title(item.row)
+        chance /= sum(world.catalog.folded_title(row) == title for row in world.history)
+        chance /= max(1, len(world.variants_of(item.row)))
+    return chance
 
 
 def not_hackable(
@@ -133,29 +157,38 @@ def not_hackable(
     rows = []
     for number, (name, env_id, d) in enumerate(groups):
         found = outcomes[number * len(seeds) : (number + 1) * len(seeds)]
-        tasks_mean = float(np.mean([task for task, _ in found]))
-        error = float(np.std([task for task, _ in found], ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
-        correct = sum(ok for _, ok in found)
-        bound = CORRECT_BOUND[d >= 6]
+        scores = [task for task, _, _ in found]
+        mean = float(np.mean(scores))
+        error = float(np.std(scores, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
+        correct = sum(ok for _, ok, _ in found)
+        guess = float(np.mean([chance for _, _, chance in found]))
+        declared = env_id in PARTIAL_BY_DESIGN.get(name, ())
+        bound = max(CORRECT_BOUND[d >= 6], guess)
         # Few seeds make noisy shares: then a cheat fails only where even the lower 99 % limit is above the bound.
         lowest = stats.binomtest(correct, len(found)).proportion_ci(0.98, "exact").low if correct else 0.0
-        passed = tasks_mean - 2.33 * error * (len(found) < 400) <= MEAN_BOUND and (
-            correct / len(found) <= bound if len(found) >= 400 else lowest <= bound
-        )
+        exact = len(found) >= ENOUGH_SEEDS and guess <= CORRECT_BOUND[d >= 6]
+        passed = declared or mean - 2.33 * error * (len(found) < ENOUGH_SEEDS) <= MEAN_BOUND
+        passed = passed and (correct / len(found) <= bound if exact else lowest <= bound)
         rows.append(
             {
-                "env": env_id, "cheat": name, "d": d, "episodes": len(found), "mean r_task": round(tasks_mean, 3),
-                "correct": f"{correct / len(found):.1%}", "bound": f"{bound:.0%}", "passed": passed,
+                "env": env_id, "cheat": name, "d": d, "episodes": len(found), "mean r_task": round(mean, 3),
+                "bound on it": "declared" if declared else MEAN_BOUND, "correct": f"{correct / len(found):.1%}",
+                "bound on that": f"{CORRECT_BOUND[d >= 6]:.0%}", "chance of a guess": f"{guess:.1%}",
+                "passed": passed,
             }
         )  # fmt: skip
-    worst = max(rows, key=lambda row: row["mean r_task"], default=None)
+    worst = max((row for row in rows if row["bound on it"] != "declared"), key=_mean_task, default=None)
     if worst is None:
         return LawResult(2, "not hackable", True, "no difficulty from 3 on was asked for", [])
     summary = (
-        f"{len(CHEATS)} cheats × {len(envs)} environments × d = {', '.join(map(str, levels))}, {len(seeds)} seeds each; "
+        f"{len(CHEATS)} cheats × {len(envs)} environments × d = {', '.join(map(str, levels))}, {len(seeds)} seeds; "
         f"best mean r_task {worst['mean r_task']:+.3f} ({worst['cheat']}, {worst['env']}, d={worst['d']})"
     )
     return LawResult(2, "not hackable", all(row["passed"] for row in rows), summary, rows)
+
+
+def _mean_task(row: dict[str, Any]) -> float:
+    return row["mean r_task"]
 
 
 # --- 3. deterministic ------------------------------------------------------------------------------------------------

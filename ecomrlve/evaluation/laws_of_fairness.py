@@ -133,7 +133,7 @@ def _separation(entries: Sequence[tuple[int, dict[str, float]]]) -> list[dict[st
             ranks[values == value] = ranks[values == value].mean()
         area = (ranks[labels == 1].sum() - positives * (positives + 1) / 2) / (positives * negatives)
         rows.append({"check": f"E_CART history: targets by {name} (AUC)", "cases": len(entries),
-                     "value": round(float(area), 4), "passed": abs(area - 0.5) <= 4 * error})  # fmt: skip
+                     "value": round(float(area), 4), "passed": bool(abs(area - 0.5) <= 4 * error)})  # fmt: skip
     return rows
 
 

@@ -36,6 +36,7 @@ class Stock:
         self.rate = rate
         self._by_variant = by_variant
         self.sold_out: set[Unit] = set()
+        self._rows_sold: set[int] = set()
         self._seen_now: set[Unit] = set()
 
     def units(self, row: int) -> bool:
@@ -58,11 +59,13 @@ class Stock:
         if variant is not None:
             return self._variants.of(row)[variant].stock
         if self._variants.has(row):
-            return sum(v.stock for v in self._variants.of(row))
+            return self._variants.stock(row)
         return int(self._catalog.stock[row])
 
     def left(self, row: int, variant: int | None = None) -> int:
         """Units on the shelf now; for a product with variants and none named, their sum."""
+        if row not in self._rows_sold:
+            return self.shelf(row, variant)
         if (row, None) in self.sold_out:
             return 0
         if variant is None and self._variants.has(row):
@@ -75,7 +78,7 @@ class Stock:
         A product with made variants is on the shelf exactly if its row is, so only what sold out needs a closer look.
         """
         available = self._catalog.stock[rows] > 0
-        for row in {row for row, _ in self.sold_out}:
+        for row in self._rows_sold:
             available &= (rows != row) | (self.left(row) > 0)
         return available
 
@@ -105,5 +108,6 @@ class Stock:
         """Sell out what is fated and was first seen in this turn; returns it, sorted."""
         gone = sorted(self._seen_now, key=lambda unit: (unit[0], -1 if unit[1] is None else unit[1]))
         self.sold_out.update(gone)
+        self._rows_sold.update(row for row, _ in gone)
         self._seen_now.clear()
         return gone

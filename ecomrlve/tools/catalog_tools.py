@@ -59,10 +59,10 @@ def _noise_pool(world: World, query: str, ranked: np.ndarray) -> np.ndarray:
     """
     if len(ranked) == len(world.catalog):
         return ranked[len(ranked) // 2 :]
-    scores = world.engine.scores(query).copy()
-    scores[ranked] = -1.0
-    pool = np.argsort(-scores, kind="stable")[:NOISE_POOL]
-    return pool[scores[pool] >= 0]
+    order = world.engine.order(query)[: NOISE_POOL + len(ranked)]
+    foreign = np.ones(len(world.catalog), bool)
+    foreign[ranked] = False
+    return order[foreign[order]][:NOISE_POOL]
 
 
 def woven(

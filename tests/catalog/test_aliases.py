@@ -89,7 +89,7 @@ def test_rows_beyond_the_catalog_name_nothing():
     [
         "", " ", "p", "p000000", "p00000000", "q0000000", "0000000", "p000000i", "p000000l", "p000000o", "p000000u",
         "p-000001", "p00 0000", "p000000é", "p000000٣", "p\x00000000", "１２３４５６７８", "ｐ0000000", "İ0000000",
-        "p" * 10_000, "None", "p7k2m9q\ud800",
+        "p" * 200, "None", "p7k2m9q\ud800",
     ],
 )  # fmt: skip
 def test_what_is_no_id_names_nothing(text):

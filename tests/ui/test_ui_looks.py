@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Server, Space, reference_actions
+from ui_space import Server, Space, reference_actions
 
-# Every visible text of ours: its colour against the ground it really stands on.
-CONTRAST = """() => {
-  const rgb = text => { const m = text.match(/[\\d.]+/g).map(Number); return text.startsWith('color(srgb') ? [...m.slice(0, 3).map(x => x * 255), m[3] ?? 1] : [m[0], m[1], m[2], m[3] ?? 1]; };
-  const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
-  const light = c => { const [r, g, b] = c.slice(0, 3).map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const ground = node => { const stack = []; for (let n = node; n; n = n.parentElement) stack.push(rgb(getComputedStyle(n).backgroundColor)); return stack.reverse().reduce((under, top) => over(top, under), [255, 255, 255, 1]); };
-  const poor = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const node = walker.currentNode.parentElement;
-    if (!walker.currentNode.textContent.trim() || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-    if (node.closest('svg, script, style, option, :disabled, .ec-off textarea, .toast-wrap, footer')) continue;
-    let opacity = 1;
-    for (let n = node; n; n = n.parentElement) opacity *= Number(getComputedStyle(n).opacity);
-    const below = ground(node), ink = rgb(getComputedStyle(node).color);
-    const text = over([ink[0], ink[1], ink[2], ink[3] * opacity], below);
-    const [a, b] = [light(text), light(below)].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${node.tagName}.${node.className} ${walker.currentNode.textContent.trim().slice(0, 40)}`);
-  }
-  return poor;
-}"""
-UNNAMED = """() => [...document.querySelectorAll('.ec :is(input, select, textarea, button)')].filter(node => node.checkVisibility()).filter(node =>
-  !(node.getAttribute('aria-label') || node.textContent.trim() && node.tagName === 'BUTTON' || node.labels && node.labels.length)).map(node => node.outerHTML.slice(0, 120))"""
+AUDIT = Path(__file__).with_name("audit.js").read_text()
+CONTRAST, UNNAMED = AUDIT + "; contrast()", AUDIT + "; unnamed()"
 
 
 def at_all_stages(browser: Any, server: Server, look: Any, **options: Any) -> None:

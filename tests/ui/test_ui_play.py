@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from conftest import Space, reference_actions
+from ui_space import Server, Space, reference_actions
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -125,21 +125,29 @@ def test_switching_tools_keeps_what_is_typed(tab: Space) -> None:
 
 def test_ids_go_from_cards_into_the_form(tab: Space) -> None:
     actions, _ = reference_actions(tab.server.engine, "E_CART", 4, 7)
-    variants = next(call for action in actions for call in action.get("tool_calls", []) if "variants" in call["name"])
+    calls = [call for action in actions for call in action.get("tool_calls", [])]
+    # The last variant that was put into the cart is one that is not sold out.
+    product, variant = next(
+        (call["args"]["product_id"], call["args"]["variant_id"])
+        for call in reversed(calls)
+        if "variant_id" in call["args"]
+    )
     tab.open("env=E_CART&d=4&seed=7", version=1)
-    tab.call("user_get_visit_history", {})
-    card = tab.page.locator(f".ec-card[data-pid='{variants['args']['product_id']}']")
+    tab.call("user_get_visit_history", {"limit": 100})
+    tab.page.fill(".ec-find", product)
+    card = tab.page.locator(f".ec-card[data-pid='{product}']")
     card.locator(".ec-use").click()
     assert tab.page.input_value("#ec-tool") == "catalog_get_variants"
-    assert tab.page.input_value("#ec-arg-product_id") == variants["args"]["product_id"]
+    assert tab.page.input_value("#ec-arg-product_id") == product
     tab.page.click(".ec-call")
     tab.wait(3)
-    card.locator(".ec-use-variant").nth(1).click()
+    card.locator("li", has_text=variant).locator(".ec-use-variant").click()
     assert tab.page.input_value("#ec-tool") == "cart_add"
-    assert tab.page.input_value("#ec-arg-variant_id").startswith("v")
+    assert tab.page.input_value("#ec-arg-variant_id") == variant
     tab.page.click(".ec-call")
     tab.wait(4)
     expect(tab.page.locator("#cart tbody tr")).to_have_count(1)
+    expect(tab.page.locator("#cart tbody tr")).to_contain_text(product)
 
 
 def test_the_list_can_be_ordered(tab: Space) -> None:
@@ -184,6 +192,9 @@ def test_a_bad_link_says_so(tab: Space) -> None:
     expect(tab.page.get_by_text("not 'hard'")).to_be_visible()
     tab.open("env=E_NOTHING&seed=1")
     expect(tab.page.get_by_text("There is no environment")).to_be_visible()
+    tab.open("env=E_CART&seed=1&d=<img src=x onerror=window.__ran=1>")
+    expect(tab.page.get_by_text("<img src=x")).to_be_visible()
+    assert tab.page.locator("img[src='x']").count() == 0
 
 
 def test_raw_text_goes_in_as_it_is(tab: Space) -> None:
@@ -222,18 +233,17 @@ def test_markup_in_titles_never_runs(hostile_tab: Space) -> None:
     assert tab.page.locator("img[src='x']").count() == 0
 
 
-def test_the_page_answers_while_the_shop_loads(browser: Any, tmp_path: Any) -> None:
+def test_the_page_answers_while_the_shop_loads(browser: Any, words_engine: Any, tmp_path: Any) -> None:
     import threading
 
     import app
     from components.session import Shop
-    from conftest import Server, small_engine
 
     gate = threading.Event()
 
     def load() -> Any:
         gate.wait(30)
-        return small_engine()
+        return words_engine
 
     demo = app.build(Shop(load), str(tmp_path))
     _, url, _ = app.launch(demo, server_name="127.0.0.1", server_port=None, prevent_thread_lock=True, quiet=True)

@@ -108,3 +108,84 @@ def test_distractors_are_drawn_from_all_of_the_noise():
         row for key in range(200) for row in woven(np.arange(100), noise, 0.3, key_of("pool", key), 0, 10)[0]
     } - set(range(100))
     assert drawn == set(range(1000, 1050))
+
+
+# --- as an agent meets them ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def found(call):
+    """The rows that a search shows, best first."""
+
+    def search(world, query, **args):
+        results = call(world, "catalog_search", query=query, **args)["results"]
+        return [world.row(hit["id"]) for hit in results]
+
+    return search
+
+
+@pytest.mark.parametrize("share", [0.02, 0.12, 0.24, 0.4])
+def test_the_share_of_distractors_is_the_axis_and_all_of_them_violate_the_filters(new_world, catalog, share, found):
+    departments = sorted({path[0] for path in catalog.category_names})
+    world = new_world(distractors=share)
+    places = noise = 0
+    for department in departments:
+        inside = {code for code, path in enumerate(catalog.category_names) if department in path}
+        genuine = [row for row in range(len(catalog)) if catalog.category_codes[row] in inside]
+        for sort in ("relevance", "price_asc"):
+            shown = found(world, department, filters={"category": department}, sort=sort, limit=120)
+            ranked = world.engine.rank(department, np.array(genuine), sort).tolist()
+            kept = [row for row in shown if catalog.category_codes[row] in inside]
+            assert kept == ranked[: len(kept)]
+            places += len(shown)
+            noise += len(shown) - len(kept)
+    assert places == 120 * 2 * len(departments)
+    assert abs(noise - places * share) <= 4 * math.sqrt(places * share * (1 - share))
+
+
+@pytest.mark.parametrize("share", [0.12, 0.24])
+def test_without_filters_distractors_come_from_far_down_the_ranking(new_world, catalog, share, found):
+    world = new_world(distractors=share)
+    everything = np.arange(len(catalog))
+    places = noise = 0
+    for name in catalog.type_names[::6]:
+        ranked = world.engine.rank(name, everything).tolist()
+        near = set(ranked[: len(ranked) // 2])
+        shown = found(world, name, limit=150)
+        kept = [row for row in shown if row in near]
+        assert kept == ranked[: len(kept)]
+        places += len(shown)
+        noise += len(shown) - len(kept)
+    assert abs(noise - places * share) <= 4 * math.sqrt(places * share * (1 - share))
+
+
+def test_at_difficulty_zero_there_are_no_distractors(new_world, catalog, found):
+    world = new_world(d=0)
+    for name in catalog.type_names[::10]:
+        shown = found(world, name, filters={"type": name}, limit=60)
+        assert {catalog.type_of(row) for row in shown} == {name}
+
+
+def test_distractors_look_as_if_the_engine_had_forgotten_the_filters(new_world, catalog, found):
+    world = new_world(distractors=0.4)
+    name = "air fryer"
+    price = float(np.median(catalog.columns["price"].values[catalog.rows_of_type(name)]))
+    genuine = [row for row in catalog.rows_of_type(name) if catalog.columns["price"].values[row] <= price]
+    shown = found(world, name, filters={"type": name, "price": {"le": price}}, limit=20)
+    noise = set(shown) - set(genuine)
+    assert len(noise) >= 4
+    # Each is among the 300 best of what the filters exclude.
+    scores = np.delete(world.engine.scores(name), genuine)
+    assert min(world.engine.scores(name)[list(noise)]) >= np.sort(scores)[-300]
+
+
+def test_where_distractors_stand_differs_between_episodes_and_searches(new_world, catalog, found):
+    name = catalog.type_names[11]
+
+    def places(seed: int, query: str) -> tuple[int, ...]:
+        world = new_world(seed, distractors=0.4)
+        shown = found(world, query, filters={"type": name}, limit=40)
+        return tuple(place for place, row in enumerate(shown) if catalog.type_of(row) != name)
+
+    assert len({places(seed, query) for seed in range(4) for query in (name, f"good {name}")}) == 8
+    assert places(0, name) == places(0, f"  {name.upper()}")

@@ -1,0 +1,22 @@
+"""A visitor for the tests of what people see."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+
+@pytest.fixture
+def session(words_engine: Any) -> Any:
+    """A visitor's session, and in `kept` what it hands to the store."""
+    from components.session import Session, Shop
+
+    kept: list[dict[str, Any]] = []
+    made = Session(Shop(lambda: words_engine).start(), keep=kept.append)
+    made.kept = kept
+    return made

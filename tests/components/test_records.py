@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from components import records
+
+
+@pytest.fixture(scope="session")
+def played(words_engine: Any) -> dict[str, dict[str, Any]]:
+    """One record per environment, played by the reference agent."""
+    import ecomrlve
+    from ecomrlve.agents.base import play
+    from ecomrlve.agents.reference import ReferenceAgent
+
+    found = {}
+    for env_id in ("E_CART", "E_PD"):
+        env = ecomrlve.make(env_id, catalog=words_engine)
+        play(env, ReferenceAgent(), 7, 6)
+        found[env_id] = env.trajectory("reference", "agent").to_dict()
+    return found
+
+
+@pytest.mark.parametrize("env_id", ["E_CART", "E_PD"])
+def test_the_waterfall_adds_up_to_the_total(played: dict[str, Any], env_id: str) -> None:
+    reward = played[env_id]["reward"]
+    bars = records.bars(reward)
+    assert sum(bar["value"] for bar in bars[:-1]) == pytest.approx(reward["total"])
+    assert bars[-1]["end"] == pytest.approx(reward["total"])
+    assert all(one["end"] == pytest.approx(following["start"]) for one, following in pairwise(bars[:-1]))
+
+
+def test_efficiency_counts_only_where_the_task_went_well() -> None:
+    failed = {"task": -1.0, "efficiency": 1.0, "hallucination": 0.0, "total": -0.75}
+    assert [bar["value"] for bar in records.bars(failed)] == pytest.approx([-0.75, 0.0, 0.0, -0.75])
+    assert "did not count" in records.notes({"reward": failed})[0]
+
+
+def test_an_invalid_output_has_a_bar_of_its_own() -> None:
+    bars = records.bars({"task": 0.0, "efficiency": 0.0, "hallucination": 0.0, "total": -1.0})
+    assert [bar["label"] for bar in bars] == ["Task", "Efficiency", "Made-up ids", "Invalid output", "Total"]
+    assert bars[-1]["value"] == -1
+
+
+def test_a_right_cart_is_right_line_by_line(played: dict[str, Any]) -> None:
+    block = records.goal_blocks(played["E_CART"])[0]
+    assert len(block["rows"]) == len(played["E_CART"]["goal"]["items"])
+    assert all(row[2]["text"] == "right" for row in block["rows"])
+
+
+def test_a_wrong_cart_shows_what_is_missing_and_what_is_too_much() -> None:
+    items = [{"product_id": "a", "variant_id": "v1", "title": "A", "variant": {"size": "S"}, "qty": 2, "note": ""},
+             {"product_id": "b", "variant_id": None, "title": "B", "variant": None, "qty": 1, "note": ""}]  # fmt: skip
+    done = [{"product_id": "a", "variant_id": "v1", "title": "A", "qty": 1, "status": "partial"},
+            {"product_id": "a", "variant_id": "v2", "title": "A", "qty": 1, "status": "extra"}]  # fmt: skip
+    rows = records.goal_blocks({"goal": {"items": items}, "done": done})[0]["rows"]
+    assert [row[2]["text"] for row in rows] == ["too few", "missing", "not wanted"]
+    assert rows[0][0]["text"] == "2 × A [size: S]"
+
+
+def test_the_list_says_what_each_product_violates(played: dict[str, Any]) -> None:
+    record = json.loads(json.dumps(played["E_PD"]))
+    record["done"][0] |= {"feasible": False, "violates": ["price ≤ 70"]}
+    mine, fitting = records.goal_blocks(record)
+    assert mine["rows"][0][2] == {"text": "does not fit", "tone": "bad", "sub": "price ≤ 70"}
+    assert mine["rows"][1][2]["text"] == "fits"
+    assert [row[0] for row in fitting["rows"]][: len(record["goal"]["best"])] == list(
+        range(1, len(record["goal"]["best"]) + 1)
+    )
+
+
+def test_the_ledger_tells_what_was_never_said() -> None:
+    said = [{"turn": 0, "act": "open", "text": "size: L"}, {"turn": 2, "act": "switch", "text": "size: M"}]
+    slots = [{"text": "size: S", "omitted": True, "said": []}, {"text": "size: M", "omitted": False, "said": said}]
+    rows = records.ledger_blocks({"ledger": slots})[0]["rows"]
+    assert [rows[0][1]["text"], rows[1][1]] == ["left out", "said"]
+    assert rows[0][2]["text"] == "never said, so not scored"
+    assert rows[1][2]["text"] == "opening: size: L; turn 2 (switch)"
+
+
+def test_the_inspector_has_every_step(played: dict[str, Any]) -> None:
+    for record in played.values():
+        value = records.timeline(record)
+        assert [step["turn"] for step in value["steps"]] == [step["turn"] for step in record["steps"]]
+        assert value["opening"] == record["opening"]["text"]
+        assert value["result"]["total"] == pytest.approx(record["reward"]["total"])
+        json.dumps(value, allow_nan=False)
+
+
+@pytest.mark.parametrize("junk", [None, 5, "x", [], [None], {"a": [1, {"b": None}]}, float("nan")])
+def test_odd_values_anywhere_are_shown_not_fatal(played: dict[str, Any], junk: Any) -> None:
+    for key in played["E_CART"]:
+        record = {**played["E_CART"], key: junk}
+        records.timeline(record)
+        records.row(record, "k", "uploaded", 1)
+    for part in ("steps", "goal", "done", "ledger", "reward"):
+        whole = played["E_PD"][part]
+        for key in whole if isinstance(whole, dict) else whole[0]:
+            changed = {**whole, key: junk} if isinstance(whole, dict) else [{**whole[0], key: junk}]
+            records.timeline({**played["E_PD"], part: changed})

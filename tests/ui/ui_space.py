@@ -1,0 +1,144 @@
+"""A Space to test and a browser tab on it, handled as a person would handle it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+]
+# What a title may try: markup, a template expression, a template literal, a picture from elsewhere.
+HOSTILE = (
+    '<img src=x onerror="window.__ran=1"><script>window.__ran=2</script>${window.__ran=3} '
+    "`{{value}}` ![i](http://evil.invalid/i.png) "
+)
+
+
+def hostile_engine() -> Any:
+    """A search engine over a small catalog whose titles try everything that could run."""
+    from ecomrlve.catalog.search import SearchEngine
+    from ecomrlve.catalog.synthetic import generate
+
+    catalog = generate(2000)
+    catalog.titles[:] = [HOSTILE + title for title in catalog.titles]
+    return SearchEngine(catalog)
+
+
+@dataclass
+class Server:
+    """A running Space."""
+
+    url: str
+    demo: Any
+    engine: Any
+    store: Path
+
+
+def serve(engine: Any, store: Path) -> Server:
+    import app
+    from components.session import Shop
+
+    demo = app.build(Shop(lambda: engine), str(store))
+    _, url, _ = app.launch(demo, server_name="127.0.0.1", server_port=None, prevent_thread_lock=True, quiet=True)
+    return Server(url.rstrip("/"), demo, engine, store)
+
+
+@dataclass
+class Space:
+    """One browser tab on a Space, with everything that went wrong in it."""
+
+    page: Any
+    server: Server
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        local = (self.server.url, "data:", "blob:")
+        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("console", lambda line: self.problems.append(line.text) if line.type == "error" else None)
+        self.page.on("request", lambda sent: self._note(sent.url) if not sent.url.startswith(local) else None)
+        self.page.set_default_timeout(15_000)
+
+    def _note(self, address: str) -> None:
+        self.problems.append(f"request to elsewhere: {address}")
+
+    def open(self, query: str = "", version: int = 0) -> Space:
+        """Load the page; wait for the state with this version."""
+        self.page.goto(f"{self.server.url}/?{query}")
+        self.page.wait_for_selector(".ec-meters:not([data-status=loading])")
+        return self.wait(version)
+
+    def wait(self, version: int) -> Space:
+        """Wait until the page shows this version of the episode."""
+        self.page.wait_for_selector(f".ec-meters[data-version='{version}']", state="attached")
+        self.page.wait_for_selector(".ec-desk[aria-busy=false]", state="attached")
+        return self
+
+    @property
+    def version(self) -> int:
+        return int(self.page.get_attribute(".ec-meters", "data-version"))
+
+    def fill_call(self, name: str, args: dict[str, Any]) -> None:
+        """Type a tool call into the form, every argument where a person would type it."""
+        page = self.page
+        page.select_option("#ec-tool", name)
+        for key, value in args.items():
+            field_ = f"#ec-arg-{key}"
+            if isinstance(value, dict):
+                if page.locator(f"{field_} textarea").count() == 0:
+                    page.click(f"{field_} >> text=Edit as JSON")
+                page.fill(f"{field_} textarea", json.dumps(value))
+            elif page.locator(field_).evaluate("node => node.tagName") == "SELECT":
+                page.select_option(field_, str(value))
+            else:
+                page.fill(field_, ", ".join(value) if isinstance(value, list) else str(value))
+
+    def call(self, name: str, args: dict[str, Any]) -> Space:
+        """Take a turn with one tool call."""
+        before = self.version
+        self.fill_call(name, args)
+        self.page.click(".ec-call")
+        return self.wait(before + 1)
+
+    def take(self, action: dict[str, Any]) -> Space:
+        """Take a turn as an agent's action says, through the tray, the message box and the answer."""
+        page, before = self.page, self.version
+        for call in action.get("tool_calls", []):
+            self.fill_call(call["name"], call["args"])
+            page.click(".ec-collect")
+        for product in (action.get("answer") or {}).get("recommended_product_ids", []):
+            page.fill(".ec-find", product)
+            page.click(f".ec-card[data-pid='{product}'] .ec-recommend")
+        if action.get("assistant_message"):
+            page.fill("#ec-message", action["assistant_message"])
+        page.click("#ec-submit" if action.get("answer") is not None else "#ec-send")
+        return self.wait(before + 1)
+
+
+def reference_actions(engine: Any, env_id: str, difficulty: int, seed: int) -> tuple[list[dict[str, Any]], Any]:
+    """What the reference agent does in an episode, and the reward it gets."""
+    import ecomrlve
+    from ecomrlve.agents.reference import ReferenceAgent
+
+    env = ecomrlve.make(env_id, catalog=engine)
+    agent = ReferenceAgent()
+    observation, _ = env.reset(seed=seed, options={"difficulty": difficulty})
+    agent.reset(env)
+    actions = []
+    while True:
+        actions.append(agent.act(observation))
+        observation, _, terminated, truncated, info = env.step(actions[-1])
+        if terminated or truncated:
+            return actions, info["reward"]
