@@ -46,7 +46,7 @@ def certify(
     difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
     seeds: Annotated[str, typer.Option(help="seeds per (environment, d)")] = "0:50",
     law: Annotated[str, typer.Option(help="laws to measure, by number; empty for all")] = "",
-    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)")] = 400,
+    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 400,
     catalog: CatalogOption = "default",
     words_only: WordsOption = False,
     workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,
@@ -65,6 +65,11 @@ def certify(
     unknown = [number for number in which if number not in ALL_LAWS]
     if unknown:
         raise typer.BadParameter(f"law {unknown[0]} is not measured; there are {', '.join(map(str, ALL_LAWS))}")
+    if out is not None:
+        try:
+            out.touch()
+        except OSError as error:
+            raise typer.BadParameter(f"{out} cannot be written: {error.strerror}") from error
     engine = engine_of(catalog, words_only=words_only, progress=not as_json)
     certificate = measure(
         engine,
@@ -93,6 +98,7 @@ def replay(
     path: Annotated[Path, typer.Argument(help="a JSONL file or a folder of them")],
     verify: Annotated[bool, typer.Option("--verify", help="re-execute and compare byte for byte")] = False,
     catalog: CatalogOption = "default",
+    words_only: WordsOption = False,
 ) -> None:
     """List stored trajectories; with --verify, re-execute them and say where one first differs."""
     from ecomrlve.evaluation.pool import engine_of
@@ -101,8 +107,8 @@ def replay(
 
     found, problems = load_trajectories(path)
     for problem in problems:
-        complaints.print(f"[yellow]{problem}[/]", highlight=False)
-    engine = engine_of(catalog, progress=False) if verify and found else None
+        complaints.print(problem, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    engine = engine_of(catalog, words_only=words_only, progress=False) if verify and found else None
     wrong = 0
     for data in found:
         line = (
@@ -201,7 +207,8 @@ def main() -> None:
     try:
         app()
     except EcomrlveError as error:
-        complaints.print(f"[red]error:[/] {error}", highlight=False)
+        complaints.print("error: ", style="red", end="")
+        complaints.print(str(error), highlight=False, markup=False, soft_wrap=True)
         raise SystemExit(2) from None
 
 

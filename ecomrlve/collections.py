@@ -26,7 +26,9 @@ def resolve(name: str | Sequence[str]) -> tuple[str, ...]:
     Raises:
         UnknownEnvironmentError: A name that is neither, or an environment that this version does not have.
     """
-    names = [part.strip() for part in name.split(",")] if isinstance(name, str) else list(name)
+    names = [part.strip() for part in name.split(",")] if isinstance(name, str) else name
+    if not isinstance(names, Sequence) or not all(isinstance(part, str) for part in names):
+        raise UnknownEnvironmentError("name an environment, a collection, or a sequence of such names")
     found: list[str] = []
     for part in names:
         for env_id in COLLECTIONS.get(part, (part,)):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
-from ecomrlve.errors import DifficultyError
+from ecomrlve.errors import DifficultyError, short
 
 LOWEST, HIGHEST = 0, 12
 
@@ -87,7 +87,7 @@ def check_difficulty(d: object) -> int:
         DifficultyError: It is not a whole number from 0 to 12. A bool is none.
     """
     if isinstance(d, bool) or not isinstance(d, int) or not LOWEST <= d <= HIGHEST:
-        raise DifficultyError(f"difficulty must be a whole number from {LOWEST} to {HIGHEST}, not {d!r}")
+        raise DifficultyError(f"difficulty must be a whole number from {LOWEST} to {HIGHEST}, not {short(repr(d))}")
     return d
 
 
@@ -123,10 +123,10 @@ def difficulty(d: int, overrides: Mapping[str, float] | None = None) -> Difficul
 
 def _checked(name: str, value: object, *, whole: bool) -> float:
     if name not in BOUNDS:
-        raise DifficultyError(f"unknown axis {name!r}; the axes are {', '.join(AXES)}")
+        raise DifficultyError(f"unknown axis {short(name)!r}; the axes are {', '.join(AXES)}")
     low, high = BOUNDS[name]
     kind = "a whole number" if whole else "a number"
     right_type = isinstance(value, int) if whole else isinstance(value, int | float)
     if isinstance(value, bool) or not right_type or not low <= value <= high:  # type: ignore[operator]
-        raise DifficultyError(f"axis {name!r} must be {kind} from {low} to {high}, not {value!r}")
+        raise DifficultyError(f"axis {name!r} must be {kind} from {low} to {high}, not {short(repr(value))}")
     return value if whole else float(value)  # type: ignore[arg-type,return-value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.collections import TASKS, resolve
 from ecomrlve.difficulty import difficulty
 from ecomrlve.episode import Episode
-from ecomrlve.errors import EpisodeNotRunningError, SeedError, UnknownEnvironmentError
+from ecomrlve.errors import EpisodeNotRunningError, OptionError, SeedError, UnknownEnvironmentError, short
 from ecomrlve.protocol import Observation, system_prompt
 from ecomrlve.streams import key_of
 from ecomrlve.tasks.base import Task
@@ -93,18 +94,21 @@ class Environment:
             The first observation, and ``{"seed", "env_id", "difficulty"}``.
 
         Raises:
-            SeedError, DifficultyError, UnknownEnvironmentError: Something is out of range or unknown; a running
-                episode goes on undisturbed.
+            SeedError, DifficultyError, UnknownEnvironmentError, OptionError: Something is out of range or unknown; a
+                running episode goes on undisturbed.
+            GenerationError: The catalog supports no such problem, or none fits an extreme override.
         """
-        options = dict(options or {})
-        unknown = set(options) - set(OPTIONS)
-        if unknown:
-            raise UnknownEnvironmentError(f"unknown option {sorted(unknown)[0]!r}; options are {', '.join(OPTIONS)}")
+        options = _mapping("options", options)
+        for name in options:
+            if name not in OPTIONS:
+                raise OptionError(f"unknown option {short(name)!r}; options are {', '.join(OPTIONS)}")
         seed = secrets.randbelow(2**31) if seed is None else check_seed(seed)
-        env_id = options.get("env_id") or self.env_ids[key_of("environment", seed) % len(self.env_ids)]
+        env_id = options.get("env_id")
+        if env_id is None:
+            env_id = self.env_ids[key_of("environment", seed) % len(self.env_ids)]
         if env_id not in self.env_ids:
-            raise UnknownEnvironmentError(f"{env_id!r} is not one of {', '.join(self.env_ids)}")
-        overrides = dict(options.get("overrides") or {})
+            raise UnknownEnvironmentError(f"{short(env_id)!r} is not one of {', '.join(self.env_ids)}")
+        overrides = _mapping("overrides", options.get("overrides"))
         axes = difficulty(options.get("difficulty", 0), overrides)
         self._episode = Episode(TASKS[env_id], self.engine, axes, seed)
         self._overrides = overrides
@@ -159,7 +163,7 @@ class Environment:
         if not self.episode.over:
             raise EpisodeNotRunningError("the episode is still running; its trajectory shows the goal only afterwards")
         names = {"name": player, "kind": kind}
-        return record(self.episode, self._overrides, names, self.engine.catalog.fingerprint)
+        return record(self.episode, self._overrides, names)
 
 
 def check_seed(seed: object) -> int:
@@ -168,6 +172,18 @@ def check_seed(seed: object) -> int:
     Raises:
         SeedError: It is not a whole number in range. A bool is none.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= HIGHEST_SEED:
-        raise SeedError(f"seed must be a whole number from 0 to 2**63 - 1, not {seed!r}")
-    return seed
+    try:
+        number = -1 if isinstance(seed, bool) else operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if not 0 <= number <= HIGHEST_SEED:
+        raise SeedError(f"seed must be a whole number from 0 to 2**63 - 1, not {short(repr(seed))}")
+    return number
+
+
+def _mapping(name: str, value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise OptionError(f"{name} must be a mapping of names to values, not {short(repr(value))}")
+    return dict(value)

@@ -6,6 +6,7 @@ reward exists only when the episode is over.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -15,13 +16,17 @@ from pydantic import ValidationError
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.dialogue import Customer, Reply, TurnFacts
 from ecomrlve.difficulty import Difficulty
-from ecomrlve.errors import EpisodeNotRunningError, InvalidActionError, Refused
+from ecomrlve.errors import EpisodeNotRunningError, InvalidActionError, Refused, short
 from ecomrlve.protocol import Action, Observation, ToolCall, parse_action
 from ecomrlve.rewards import Reward, efficiency, hallucination
 from ecomrlve.shop.stock import Unit
 from ecomrlve.tasks.base import Task, generate
 from ecomrlve.tools import REGISTRY, make_tool
 from ecomrlve.tools.base import plain_schema
+
+INVALID = "Invalid output: "
+UNREADABLE = "unreadable"  # key of the stand-in for an invalid output that JSON cannot hold, or that is too long
+MOST_RECORDED = 128 * 1024  # bytes of one action
 
 
 def ask_user(question: str) -> dict[str, Any]:
@@ -62,7 +67,9 @@ class Episode:
         self.done: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
         self._quality = 0.0
-        self._tools = _offered(task)
+        # Copies of the episode's own: what an agent does to its observation must not reach another episode.
+        self._tools = tuple(plain_copy(_offered(task)))
+        self._answer_fields = plain_copy(plain_schema(task.answer)["properties"])
         self._last_said: str | None = None
         self.opening = self.customer.open()
 
@@ -83,7 +90,7 @@ class Episode:
             today=self.world.today.isoformat(),
             env_id=self.task.env_id,
             tools=self._tools,
-            answer_fields=plain_schema(self.task.answer)["properties"],
+            answer_fields=self._answer_fields,
         )
 
     def first_observation(self) -> Observation:
@@ -104,6 +111,8 @@ class Episode:
         started = time.perf_counter()
         self.turn += 1
         try:
+            if isinstance(raw, dict) and set(raw) == {UNREADABLE}:
+                raise InvalidActionError(str(raw[UNREADABLE]))
             action = parse_action(raw)
             calls = self._checked_calls(action)
             answer = self._checked_answer(action)
@@ -118,8 +127,9 @@ class Episode:
             began = time.perf_counter()
             result = self._run(number, call, arguments)
             milliseconds = round(1000 * (time.perf_counter() - began), 3)
-            results.append({"name": call.name, "args": dict(call.args), "result": result, "ms": milliseconds})
-            messages.append({"role": "tool", "name": call.name, "args": dict(call.args), "result": result})
+            kept = {"name": call.name, "args": plain_copy(call.args), "result": plain_copy(result)}
+            results.append(kept | {"ms": milliseconds})
+            messages.append({"role": "tool", "name": call.name, "args": plain_copy(call.args), "result": result})
         turns_left = self.axes.turn_budget - self.turn
         gone = self.task.sold_out(self.problem, self.ledger)
         for key in gone:
@@ -144,6 +154,7 @@ class Episode:
                     complaints=sight.complaints,
                     reached=sight.reached,
                     sold_out=tuple(key for key, unit in gone.items() if unit in self.world.touched),
+                    gone=tuple(gone),
                     progress=looked or better,
                 )
             )
@@ -169,7 +180,7 @@ class Episode:
             if call.name not in self.task.tools and call.name != "datetime_now":
                 known = ", ".join([*self.task.tools, "datetime_now", "ask_user", "submit_answer"])
                 where = "no tool is" if call.name not in REGISTRY else f"{self.task.env_id} does not offer the tool"
-                raise InvalidActionError(f"{where} called {call.name[:60]!r}; the tools here are {known}")
+                raise InvalidActionError(f"{where} called {short(call.name)!r}; the tools here are {known}")
             checked.append((call, REGISTRY[call.name].validate(call.args)))
         return checked
 
@@ -206,7 +217,7 @@ class Episode:
 
     def _end_invalid(self, raw: object, reason: str, started: float) -> Observation:
         self.terminated = True
-        self.reward = Reward.invalid(f"Invalid output: {reason}")
+        self.reward = Reward.invalid(f"{INVALID}{reason}")
         self._record(raw, None, [], None, [], started)
         return self.observe([])
 
@@ -225,7 +236,7 @@ class Episode:
         self.steps.append(
             {
                 "turn": self.turn,
-                "action": raw if isinstance(raw, str | dict) else action.canonical() if action else repr(raw)[:1000],
+                "action": _recordable(raw, action, self.reward.reason if self.reward and not action else ""),
                 "canonical": action.canonical() if action else None,
                 "tool_results": results,
                 "customer": said,
@@ -238,6 +249,25 @@ class Episode:
 
     def _unit_id(self, row: int, variant: int | None) -> str:
         return self.world.product_id(row) if variant is None else self.world.variant_id(row, variant)
+
+
+def plain_copy(value: Any) -> Any:
+    """A deep copy of JSON data, several times as quick as `copy.deepcopy`."""
+    if isinstance(value, dict):
+        return {key: plain_copy(entry) for key, entry in value.items()}
+    return [plain_copy(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def _recordable(raw: object, action: Action | None, reason: str) -> Any:
+    """The action as sent, if JSON can hold it; else something that replays to the same outcome."""
+    if isinstance(raw, str | dict):
+        try:
+            text = json.dumps(raw, allow_nan=False, ensure_ascii=False)
+            if len(text.encode()) <= MOST_RECORDED and json.loads(text) == raw:
+                return plain_copy(raw)
+        except (TypeError, ValueError, RecursionError):
+            pass
+    return action.canonical() if action is not None else {UNREADABLE: reason.removeprefix(INVALID)}
 
 
 def _customer_message(reply: Reply) -> dict[str, Any]:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 
+def short(text: object, most: int = 60) -> str:
+    """A text as an error may quote it: not longer than needed to recognise it."""
+    text = str(text)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 class EcomrlveError(Exception):
     """Base of everything this package raises on purpose."""
 
@@ -17,6 +23,10 @@ class UnknownEnvironmentError(EcomrlveError, ValueError):
 
 class SeedError(EcomrlveError, ValueError):
     """A seed that is not a whole number from 0 to 2**63 - 1."""
+
+
+class OptionError(EcomrlveError, ValueError):
+    """Options of `reset` that are no mapping, or have an unknown name."""
 
 
 class EpisodeNotRunningError(EcomrlveError, RuntimeError):

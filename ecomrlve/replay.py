@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ecomrlve.catalog.search import SearchEngine
+from ecomrlve.collections import resolve
 from ecomrlve.environment import Environment
-from ecomrlve.errors import EcomrlveError, TrajectoryError
-from ecomrlve.trajectory import SCHEMA, stable
+from ecomrlve.errors import EcomrlveError, TrajectoryError, short
+from ecomrlve.trajectory import SCHEMA, described, stable
 
 NEEDED = ("schema", "env_id", "difficulty", "overrides", "seed", "catalog", "steps", "reward")
 
@@ -28,16 +29,21 @@ class TrajectoryStore:
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        self._name = f"traj-{uuid.uuid4().hex}.jsonl"
+        self._name, self._process = f"traj-{uuid.uuid4().hex}.jsonl", os.getpid()
         self._lock = threading.Lock()
 
     def append(self, trajectory: Mapping[str, Any]) -> Path:
         """Write one episode as one line.
 
         Raises:
-            TrajectoryError: The folder cannot be written to.
+            TrajectoryError: The folder cannot be written to, or the trajectory is not JSON.
         """
-        line = json.dumps(trajectory, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+        try:
+            line = json.dumps(trajectory, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+        except (TypeError, ValueError) as error:
+            raise TrajectoryError(f"this trajectory does not fit JSON: {error}") from error
+        if os.getpid() != self._process:  # after a fork: one file per process
+            self._name, self._process = f"traj-{uuid.uuid4().hex}.jsonl", os.getpid()
         path = self.folder / self._name
         try:
             with self._lock:
@@ -72,10 +78,13 @@ def load_trajectories(path: str | Path) -> tuple[list[dict[str, Any]], list[str]
     problems: list[str] = []
     for file in files:
         try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise TrajectoryError(f"{file.name} cannot be read as text: {error}") from error
-        for number, line in enumerate(text.split("\n"), start=1):
+            content = file.read_bytes()
+        except OSError as error:
+            raise TrajectoryError(f"{file.name} cannot be read: {error.strerror}") from error
+        if b"\0" in content:
+            raise TrajectoryError(f"{file.name} is not text")
+        # Line by line, so that a line torn inside a letter costs no more than that line.
+        for number, line in enumerate(content.split(b"\n"), start=1):
             if not line.strip():
                 continue
             problem, data = _parse(line)
@@ -86,7 +95,7 @@ def load_trajectories(path: str | Path) -> tuple[list[dict[str, Any]], list[str]
     return found, problems
 
 
-def _parse(line: str) -> tuple[str, dict[str, Any]]:
+def _parse(line: bytes) -> tuple[str, dict[str, Any]]:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
@@ -98,9 +107,9 @@ def _parse(line: str) -> tuple[str, dict[str, Any]]:
     missing = [key for key in NEEDED if key not in data]
     if missing:
         return f"lacks {', '.join(missing)}", {}
-    shapes = {"steps": list, "reward": dict, "overrides": dict, "catalog": dict, "env_id": str}
+    shapes = {"steps": list, "reward": dict, "overrides": dict, "catalog": dict, "env_id": str, "player": dict}
     for key, shape in shapes.items():
-        if not isinstance(data[key], shape):
+        if not isinstance(data.get(key, {}), shape):
             return f"{key} has the wrong type", {}
     if not all(isinstance(step, dict) and "action" in step for step in data["steps"]):
         return "a step has no action", {}
@@ -126,20 +135,23 @@ def replay(data: Mapping[str, Any], engine: SearchEngine) -> dict[str, Any]:
     Raises:
         TrajectoryError: It was recorded on another catalog, or does not run to an end.
     """
-    fingerprint = engine.catalog.fingerprint
-    if data["catalog"].get("fingerprint") != fingerprint:
+    old, here = data["catalog"], described(engine)
+    if old.get("fingerprint") != here["fingerprint"]:
         raise TrajectoryError(
-            f"recorded on catalog {data['catalog'].get('name')!r} ({data['catalog'].get('fingerprint')}), "
-            f"this one is {engine.catalog.name!r} ({fingerprint})"
+            f"recorded on catalog {short(old.get('name'))!r} ({short(old.get('fingerprint'))}), "
+            f"this one is {here['name']!r} ({here['fingerprint']})"
         )
+    if old.get("search") != here["search"]:
+        raise TrajectoryError(f"recorded with search by {short(old.get('search'))!r}, this one is {here['search']!r}")
     try:
-        env = Environment((data["env_id"],), engine)
+        env = Environment(resolve(data["env_id"]), engine)
         env.reset(seed=data["seed"], options={"difficulty": data["difficulty"], "overrides": data["overrides"]})
         for step in data["steps"]:
             env.step(step["action"])
-        player = data.get("player") or {}
+        player = data.get("player")
+        player = player if isinstance(player, Mapping) else {}
         return env.trajectory(str(player.get("name", "")), str(player.get("kind", ""))).to_dict()
-    except (EcomrlveError, KeyError) as error:
+    except EcomrlveError as error:
         raise TrajectoryError(f"cannot be replayed: {error}") from error
 
 
@@ -149,9 +161,12 @@ def verify(data: Mapping[str, Any], engine: SearchEngine) -> Verification:
         again = replay(data, engine)
     except TrajectoryError as error:
         return Verification(False, str(error))
-    # Through JSON, so that tuples and lists, 1 and 1.0 compare as they are stored.
-    old, new = (json.loads(json.dumps(stable(record))) for record in (data, again))
-    difference = first_difference(old, new)
+    try:
+        # Through JSON, so that tuples and lists, 1 and 1.0 compare as they are stored.
+        old, new = (json.loads(json.dumps(stable(record))) for record in (data, again))
+        difference = first_difference(old, new)
+    except RecursionError:
+        return Verification(False, "it is nested too deeply to be a record")
     return Verification(not difference, difference)
 
 

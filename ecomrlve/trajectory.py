@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecomrlve import __version__
+from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.ledger import Slot
-from ecomrlve.episode import Episode
+from ecomrlve.episode import Episode, plain_copy
 
 SCHEMA = 1
-# What may differ between two runs of the same actions.
-VOLATILE = ("episode_id", "player", "ms", "engine")
+# What may differ between two runs of the same actions: of the whole record; of a step or a tool result, only "ms".
+VOLATILE = ("episode_id", "player", "engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +33,13 @@ class Trajectory:
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
 
-def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str, str], fingerprint: str) -> Trajectory:
+def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str, str]) -> Trajectory:
     """Make the record of a finished episode.
 
     Args:
         episode: A finished episode.
         overrides: Axis overrides it was reset with.
         player: ``name`` and ``kind`` ("human" or "agent") of who played.
-        fingerprint: The catalog's.
     """
     problem, reward = episode.problem, episode.reward
     assert reward is not None
@@ -53,11 +53,11 @@ def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str
             "difficulty": episode.axes.d,
             "overrides": dict(overrides),
             "seed": episode.seed,
-            "catalog": {"name": episode.world.catalog.name, "fingerprint": fingerprint},
+            "catalog": described(episode.world.engine),
             "player": dict(player),
             "axes": episode.axes.axes(),
             "opening": {"acts": list(opening.acts), "text": opening.text, "slots": list(opening.slots)},
-            "steps": episode.steps,
+            "steps": plain_copy(episode.steps),
             "goal": episode.task.reveal(problem, episode.ledger),
             "done": episode.done,
             "ledger": [_ledger_entry(episode, slot) for slot in episode.ledger.slots.values()],
@@ -69,11 +69,30 @@ def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str
     )
 
 
-def stable(data: Any) -> Any:
+def stable(data: Mapping[str, Any]) -> dict[str, Any]:
     """A record without what may differ between two runs, for comparing byte for byte."""
-    if isinstance(data, Mapping):
-        return {key: stable(value) for key, value in data.items() if key not in VOLATILE}
-    return [stable(value) for value in data] if isinstance(data, list) else data
+    kept = {key: value for key, value in data.items() if key not in VOLATILE}
+    steps = kept.get("steps")
+    if isinstance(steps, list):
+        kept["steps"] = [_untimed(step) for step in steps]
+    return kept
+
+
+def _untimed(step: Any) -> Any:
+    if not isinstance(step, Mapping):
+        return step
+    kept = {key: value for key, value in step.items() if key != "ms"}
+    if isinstance(kept.get("tool_results"), list):
+        kept["tool_results"] = [
+            {key: value for key, value in result.items() if key != "ms"} if isinstance(result, Mapping) else result
+            for result in kept["tool_results"]
+        ]
+    return kept
+
+
+def described(engine: SearchEngine) -> dict[str, str]:
+    """What an episode depends on besides its seed and options."""
+    return {"name": engine.catalog.name, "fingerprint": engine.catalog.fingerprint, "search": engine.method}
 
 
 def _ledger_entry(episode: Episode, slot: Slot) -> dict[str, Any]:

@@ -156,7 +156,6 @@ def test_what_is_out_of_range_or_unknown_is_one_readable_line(run, arguments, wo
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="no seeds for law 2 end in a division by zero")
 @pytest.mark.parametrize("count", ["0", "-1"])
 def test_cheats_need_at_least_one_seed(run, count):
     code, _, complaint = run("certify", *TINY, "--law", "2", "--cheat-seeds", count)
@@ -164,7 +163,6 @@ def test_cheats_need_at_least_one_seed(run, count):
     assert "Traceback" not in complaint
 
 
-@pytest.mark.xfail(strict=True, reason="where the file cannot be written, the measurement is lost with a traceback")
 def test_a_certificate_that_cannot_be_written_is_one_readable_line(run, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, complaint = run("certify", *TINY, "--law", "1", "--out", tmp_path / "file" / "x.json")
@@ -245,7 +243,6 @@ def test_what_cannot_be_read_is_one_readable_line(run, tmp_path, kind):
     assert out == ""
 
 
-@pytest.mark.xfail(strict=True, reason="square brackets in a complaint are read as markup")
 @pytest.mark.parametrize("name", ["a[bold].jsonl", "a[/b].jsonl"])
 def test_square_brackets_in_a_name_are_printed_as_they_are(run, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -102,7 +102,6 @@ def append_elsewhere(store, record):
     store.append(record)
 
 
-@pytest.mark.xfail(strict=True, reason="a store that is taken along by a fork keeps the name of its file")
 def test_a_forked_process_writes_to_a_file_of_its_own(tmp_path, record):
     store = TrajectoryStore(tmp_path)
     store.append(record)
@@ -120,7 +119,6 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_of_ours(tmp_path, record
         TrajectoryStore(tmp_path / "file" / "below").append(record)
 
 
-@pytest.mark.xfail(strict=True, reason="invalid actions are recorded as they came, fit for JSON or not")
 @pytest.mark.parametrize(
     "action",
     [None, 5, b"x", [1], "\ud800", {1: 2}, {"assistant_message": float("nan")}, {"answer": {"a": {1, 2}}}],
@@ -156,7 +154,6 @@ def test_a_torn_last_line_is_reported_and_the_rest_read(tmp_path, record):
         assert "torn" in problems[0]
 
 
-@pytest.mark.xfail(strict=True, reason="a line torn inside a letter of several bytes makes the whole file unreadable")
 def test_a_line_torn_inside_a_letter_is_no_worse_than_any_other(tmp_path, record):
     line = (json.dumps(record | {"player": {"name": "Zoë"}}, ensure_ascii=False) + "\n").encode()
     path = tmp_path / "some.jsonl"
@@ -212,7 +209,6 @@ def test_a_record_of_the_wrong_shape_is_skipped(tmp_path, record, key, value):
     assert len(problems) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the shape of the player, and depth, are not checked")
 @pytest.mark.parametrize("what", ["player", "deep"])
 def test_a_strange_record_is_refused_or_differs_but_never_crashes(tmp_path, words_engine, record, what):
     if what == "player":
@@ -321,7 +317,10 @@ def test_an_action_of_any_dialect_is_kept_as_sent_and_replays(words_engine, form
     plain = copy.deepcopy(data)
     for step in plain["steps"]:
         step["action"] = step["canonical"]
-    assert stable(replay(plain, words_engine)["steps"][0]["tool_results"]) == stable(data["steps"][0]["tool_results"])
+    assert (
+        stable({"steps": replay(plain, words_engine)["steps"][:1]})["steps"][0]["tool_results"]
+        == (stable({"steps": data["steps"][:1]})["steps"][0]["tool_results"])
+    )
 
 
 # --- what was changed is found ---------------------------------------------------------------------------------------
@@ -412,9 +411,6 @@ def test_who_played_and_how_long_it_took_do_not_count(words_engine, record):
     assert verify(record, words_engine).ok
 
 
-@pytest.mark.xfail(
-    strict=True, reason="names of volatile fields are left out at any depth, also in what tools returned"
-)
 @pytest.mark.parametrize("key", ["engine", "player", "ms", "episode_id"])
 def test_an_attribute_that_is_called_like_a_volatile_field_counts(words_engine, record, key):
     number = first_step_with(record, "tool_results")

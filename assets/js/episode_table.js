@@ -119,34 +119,32 @@ function rows() {
     return order * (typeof x === "string" ? x.localeCompare(y) : Number(x) - Number(y));
   });
   body.replaceChildren(
-    ...found
-      .slice(0, limit)
-      .map((row) =>
+    ...found.slice(0, limit).map((row) =>
+      el(
+        "tr",
+        { class: row.key === chosen ? "ec-on" : "", data: { key: row.key }, onclick: () => pick(row) },
         el(
-          "tr",
-          { class: row.key === chosen ? "ec-on" : "", data: { key: row.key }, onclick: () => pick(row) },
+          "td",
+          {},
           el(
-            "td",
-            {},
-            el(
-              "button",
-              {
-                type: "button",
-                class: "ec-link",
-                "aria-label": `Open ${row.env_id}, difficulty ${row.difficulty}, seed ${row.seed}`,
-              },
-              row.env_id,
-            ),
+            "button",
+            {
+              type: "button",
+              class: "ec-link",
+              "aria-label": `Open ${row.env_id}, difficulty ${row.difficulty}, seed ${row.seed}`,
+            },
+            row.env_id,
           ),
-          el("td", {}, row.difficulty),
-          el("td", {}, row.seed),
-          el("td", {}, row.player),
-          el("td", {}, row.turns),
-          el("td", { class: row.total > 0 ? "ec-good" : "ec-bad" }, signed(row.total)),
-          el("td", {}, row.correct ? "yes" : "no"),
-          el("td", {}, row.source),
         ),
+        el("td", {}, row.difficulty),
+        el("td", {}, row.seed),
+        el("td", {}, row.player),
+        el("td", {}, row.turns),
+        el("td", { class: row.total > 0 ? "ec-good" : "ec-bad" }, signed(row.total)),
+        el("td", {}, row.correct ? "yes" : "no"),
+        el("td", {}, row.source),
       ),
+    ),
   );
   more.hidden = found.length <= limit;
   count.textContent =

@@ -23,6 +23,7 @@ from ecomrlve.errors import CatalogError
 
 UNKNOWN = -1
 FACTS_REMEMBERED = 20_000
+MOST_VARIANTS = 1000
 
 COMMON: dict[str, Attribute] = {
     "price": Attribute(
@@ -145,11 +146,14 @@ class Catalog:
             card: Anything worth telling about the source.
 
         Raises:
-            CatalogError: No product at all.
+            CatalogError: No product at all, or one with more variants than ids are made for.
         """
         rows = list(records)
         if not rows:
             raise CatalogError(f"catalog {name!r} has no products")
+        crowded = next((r for r in rows if len(r.get("variants") or ()) > MOST_VARIANTS), None)
+        if crowded is not None:
+            raise CatalogError(f"{crowded['title']!r} has more than {MOST_VARIANTS} variants")
         known = dict(COMMON) | dict(attributes or {})
         cells: dict[str, dict[int, Any]] = defaultdict(dict)
         for number, record in enumerate(rows):

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from ecomrlve.catalog import values
-from ecomrlve.catalog.columns import Catalog, fold, plain_number
-from ecomrlve.errors import Refused
+from ecomrlve.catalog.columns import COMMON, Catalog, fold, plain_number
+from ecomrlve.errors import Refused, short
 
 OPERATORS = ("eq", "le", "ge", "in")
+MOST_LISTED = 60
 SHOP_KEYS = ("category", "type", "in_stock")
 SYMBOLS = {"eq": "=", "le": "≤", "ge": "≥", "in": "in"}
 
@@ -119,7 +120,7 @@ def _constraint(catalog: Catalog, key: str, operator: str, value: Any) -> Constr
     operator = fold(operator)
     if operator not in OPERATORS:
         raise Refused(
-            "bad_filter", f"unknown operator {operator!r} for {key!r}; the operators are {', '.join(OPERATORS)}"
+            "bad_filter", f"unknown operator {short(operator)!r} for {key!r}; the operators are {', '.join(OPERATORS)}"
         )
     numeric = key in catalog.columns and catalog.columns[key].numeric
     if not numeric and operator in ("le", "ge"):
@@ -135,12 +136,12 @@ def _value(key: str, value: Any, numeric: bool) -> Any:
     if numeric:
         number = as_number(value)
         if number is None:
-            raise Refused("bad_filter", f"{key!r} is compared with a number, not {value!r}")
+            raise Refused("bad_filter", f"{key!r} is compared with a number, not {short(repr(value))}")
         return number
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, str | int | float):
-        raise Refused("bad_filter", f"{key!r} is compared with a word, not {value!r}")
+        raise Refused("bad_filter", f"{key!r} is compared with a word, not {short(repr(value))}")
     return value if isinstance(value, str) else str(plain_number(value))
 
 
@@ -155,12 +156,18 @@ def _truth(value: Any) -> bool:
     if isinstance(value, str) and fold(value) in ("true", "yes", "false", "no"):
         return fold(value) in ("true", "yes")
     if not isinstance(value, bool):
-        raise Refused("bad_filter", f"in_stock is true or false, not {value!r}")
+        raise Refused("bad_filter", f"in_stock is true or false, not {short(repr(value))}")
     return value
 
 
 def _unknown_key(catalog: Catalog, key: str) -> str:
+    """Name the known keys; of a catalog with hundreds of attributes, the common ones and those spelled alike."""
     known = [*SHOP_KEYS, *catalog.columns]
-    close = difflib.get_close_matches(key, known, n=3)
+    close = difflib.get_close_matches(key[:80], known, n=3)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"unknown filter {key!r}; {hint}known filters: {', '.join(known)}"
+    if len(known) <= MOST_LISTED:
+        return f"unknown filter {short(key)!r}; {hint}known filters: {', '.join(known)}"
+    common = ", ".join([*SHOP_KEYS, *COMMON])
+    return (
+        f"unknown filter {short(key)!r}; {hint}known filters: {common}, and the attributes that hits of the type show"
+    )

@@ -19,6 +19,8 @@ from ecomrlve.catalog.columns import UNKNOWN, Catalog
 
 K1, B = 1.2, 0.5  # BM25: titles are short, so length matters less than in documents
 NEIGHBOURS = 3
+MOST_WORDS = 64  # distinct words of a query that count
+LONGEST_WORD = 40
 CLOSEST = 0.6  # least similarity of a corrected word: two slips in a word of five letters
 # Words of talk, not of goods. Corrected typos of them must not turn into product words either.
 TALK = frozenset(
@@ -95,7 +97,8 @@ class LexicalIndex:
     def corrected(self, query: str) -> list[tuple[str, float]]:
         """The vocabulary words that a query is taken to mean, with a weight in (0, 1] each."""
         found: dict[str, float] = {}
-        for word in words_of(query):
+        words = [word for word in dict.fromkeys(words_of(query)) if len(word) <= LONGEST_WORD]
+        for word in words[:MOST_WORDS]:
             for other, closeness in self._near(word):
                 found[other] = max(found.get(other, 0.0), closeness)
         return list(found.items())

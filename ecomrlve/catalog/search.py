@@ -33,6 +33,8 @@ class SearchEngine:
 
     def __init__(self, catalog: Catalog, encoder: Encoder | None = None, *, progress: bool = False):
         self.catalog = catalog
+        # How hits are found: the encoder's name, or by words alone. Part of what an episode depends on.
+        self.method = encoder.name if encoder is not None else "words"
         self._lexical = LexicalIndex(catalog)
         self._encoder = encoder
         self._dense = DenseIndex(embeddings(catalog, encoder, progress=progress)) if encoder else None
@@ -89,6 +91,8 @@ class SearchEngine:
                 return self._rankings[key]
         scores = self._fused(key)
         ranking = scores, np.argsort(-scores, kind="stable").astype(np.int32)
+        for array in ranking:  # shared by all episodes
+            array.setflags(write=False)
         with self._lock:
             self._rankings[key] = ranking
             if len(self._rankings) > CACHED_RANKINGS:

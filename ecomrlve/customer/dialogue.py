@@ -36,12 +36,14 @@ class Complaint:
         facts: What the grammar's act `correct` needs.
         keys: Slots that saying it gives away.
         item_name: How the customer calls the item, for giving it up.
+        badness: How far from right it is; less than at the last complaint means that it got better.
     """
 
     subject: str
     facts: Mapping[str, Any]
     keys: tuple[str, ...] = ()
     item_name: str = ""
+    badness: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class Customer:
         self._messages = 0
         self._idle = 0
         self._corrections: Counter[str] = Counter()
+        self._badness: dict[str, int] = {}
         self._given_up: set[str] = set()
 
     def open(self) -> Reply:
@@ -157,6 +160,10 @@ class Customer:
             self._answer(draft, facts)
         unasked = [key for key in facts.sold_out if not self.ledger.said(key)]
         self._add(draft, facts.turn, "elaborate", unasked, {"sold_out": True})
+        if facts.turns_left == 2:
+            # By the end everything has been said: also what to do if something sells out in the last two turns.
+            for key in list(self.ledger.asleep):
+                self.ledger.wake(key)
         if facts.turns_left == 2 and not self.ledger.everything_said():
             self._speak_up(draft, facts, limit=None, context={"late": True})
         self._idle = 0 if draft.new or facts.progress else self._idle + 1
@@ -184,7 +191,9 @@ class Customer:
         elif facts.shown and not draft.acts and self.ledger.unsaid():
             self._add(draft, facts.turn, "elaborate", [self.ledger.unsaid()[0].key])
         if not draft.acts:
-            why = "shown_fine" if facts.shown or facts.cart_changed else "other" if asks.question else "working"
+            # What was given up is still wrong: nothing is called fine as long as something is.
+            fine = (facts.shown or facts.cart_changed) and not facts.complaints
+            why = "shown_fine" if fine else "other" if asks.question else "working"
             self._add(draft, facts.turn, "chat", [], {"why": why}, always=True)
 
     def _clarify(self, draft: _Draft, facts: TurnFacts, asks: Understanding, busy: bool) -> None:
@@ -213,6 +222,9 @@ class Customer:
     def _correct(self, draft: _Draft, turn: int, complaints: Sequence[Complaint]) -> None:
         open_complaints = []
         for complaint in complaints:
+            if complaint.badness < self._badness.get(complaint.subject, complaint.badness):
+                self._corrections[complaint.subject] = 0
+            self._badness[complaint.subject] = complaint.badness
             self._corrections[complaint.subject] += 1
             if self._corrections[complaint.subject] > CORRECTIONS_BEFORE_GIVING_UP:
                 self._given_up.add(complaint.subject)
@@ -250,7 +262,7 @@ class Customer:
     def _quit(self, draft: _Draft, facts: TurnFacts) -> Reply:
         if self.ledger.pending:
             self._switch(draft, facts.turn)
-        for key in facts.gone:
+        for key in list(self.ledger.asleep):
             self.ledger.wake(key)
         self._add(draft, facts.turn, "quit", [slot.key for slot in self.ledger.unsaid()], always=True)
         reply = self._reply(draft, facts.turn, facts)
@@ -288,7 +300,7 @@ class Customer:
         """Why the customer caused this turn, or empty. Each reason is capped, and a turn uses up one reason only."""
         if "switch" in draft.acts:
             return "the customer changed its mind"
-        if any(self.ledger.slots[key].kind == "fallback" for key in draft.new):
+        if any(key in facts.gone for key in draft.new):
             return "an item sold out and the customer named its fallback"
         if "correct" in draft.acts or "give_up" in draft.acts:
             return ""

@@ -41,7 +41,7 @@ _OPEN = re.compile(
     r"(is|was) that (all|everything))\b"
 )
 _CONFIRM = re.compile(
-    r"\b((is|are|does|do|was|were) (this|that|these|those|it|they|everything|all)\b.*"
+    r"\b((is|are|does|do|was|were) (this|that|these|those|it|they|everything|all|the (cart|list|order|basket))\b.{0,80}"
     r"\b(right|correct|ok|okay|good|fine|work|fit|match|suit|want|looking for|meant?|had in mind)"
     r"|shall i|should i (go|submit|proceed|finish|finali[sz]e)|ready to|happy with|can you confirm|please confirm"
     r"|sound (good|right)|look (good|right|ok)|correct\?|right\?)"
@@ -49,6 +49,7 @@ _CONFIRM = re.compile(
 _SPLIT = re.compile(r"(?<=[.!?;\n])\s+|\n+")
 _EXCEPT = re.compile(r"\b(apart from|besides|except( for)?|other than|aside from|leaving aside)\b(.*?)(,|$|\?)")
 _WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*")
+MOST_READ = 4000  # characters of a message that the customer reads; nobody reads a novel in a chat
 _CLOSE_ENOUGH = 0.8  # one slip in a word of five letters
 
 
@@ -82,7 +83,7 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
     asked: set[str] = set()
     is_open = confirm = question = False
     about: str | None = None
-    for sentence in _SPLIT.split(message.casefold().replace("’", "'").replace("_", " ")):
+    for sentence in _SPLIT.split(message[:MOST_READ].casefold().replace("’", "'").replace("_", " ")):
         if not _ASKING.search(sentence.strip()):
             continue
         question = True

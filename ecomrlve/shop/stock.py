@@ -15,7 +15,7 @@ from ecomrlve.streams import unit_hash, unit_hashes
 
 # What sells out: (row, None) for a whole product, (row, index) for one of its variants.
 Unit = tuple[int, int | None]
-_UNITS_PER_ROW = 64
+_UNITS_PER_ROW = 2048  # the product itself and each of its variants
 
 
 class Stock:

@@ -22,7 +22,7 @@ from ecomrlve.shop.cart import Cart, Line
 from ecomrlve.shop.stock import Stock
 from ecomrlve.streams import Stream, key_of
 
-VARIANTS_PER_ROW = 64
+VARIANTS_PER_ROW = 1024  # more than any product has; `Catalog.from_records` refuses one that has more
 FIRST_DAY = datetime.date(2025, 1, 6)
 DAYS = 700
 _PRODUCT_ID = re.compile(r"\bp[0-9a-z]{7}\b")
@@ -98,7 +98,8 @@ class World:
                 )
             return None
         number = self.variant_ids.decode(variant_id)
-        if number is None or number // VARIANTS_PER_ROW != row or not has:
+        known = number is not None and has and number // VARIANTS_PER_ROW == row
+        if number is None or not known or number % VARIANTS_PER_ROW >= len(self.variants.of(row)):
             raise Refused("unknown_variant", f"this product has no variant {variant_id.strip()[:40]!r}")
         return number % VARIANTS_PER_ROW
 
@@ -180,9 +181,14 @@ class World:
         titles: dict[str, int] = {}
         for row in self.seen:
             titles.setdefault(self.catalog.folded_title(row), row)
-        for title, row in titles.items():
-            place = text.find(title)
+        named = {self.catalog.folded_title(row) for row in found}
+        spans = {title: text.find(title) for title in titles if title in text}
+        for title, place in spans.items():
+            inside = any(
+                len(other) > len(title) and start <= place and place + len(title) <= start + len(other)
+                for other, start in spans.items()
+            )
             # Where several products share a title, ids say which are meant; the title alone shows the first seen.
-            if place >= 0 and not any(self.catalog.folded_title(other) == title for other in found):
-                found[row] = place
+            if not inside and title not in named:
+                found[titles[title]] = place
         return sorted(found, key=lambda row: (found[row], row))

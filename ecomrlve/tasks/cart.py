@@ -97,14 +97,14 @@ class CartTask:
         self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
     ) -> Problem:
         """Draw items, lookalikes, fallbacks and a change of mind."""
-        world = World(
-            engine, axes, key, variant_share=variant_probability(axes.d), by_variant=True, sellout=hazards.sellout
-        )
+        # Variants are the optional part: without them an item takes a turn less.
+        share = variant_probability(axes.d) if hazards.optional else 0.0
+        world = World(engine, axes, key, variant_share=share, by_variant=True, sellout=hazards.sellout)
         stream = Stream("problem", *key, *salt)
         items: list[Item] = []
         count = items_wanted(axes.d)
         for _ in range(count):
-            items.append(self._draw_item(world, axes, stream, items, count))
+            items.append(self._draw_item(world, axes, stream, items, count, share))
         history = [row for item in items for row in (item.row, *item.lookalikes)]
         world.history = Stream("history", *key, *salt).shuffled(sorted(set(history)))
         slots, asleep = self._slots(world, items)
@@ -124,8 +124,10 @@ class CartTask:
             },
         )
 
-    def _draw_item(self, world: World, axes: Difficulty, stream: Stream, items: Sequence[Item], count: int) -> Item:
-        wants_variant = stream.chance(variant_probability(axes.d))
+    def _draw_item(
+        self, world: World, axes: Difficulty, stream: Stream, items: Sequence[Item], count: int, share: float
+    ) -> Item:
+        wants_variant = stream.chance(share)
         quantity = stream.choice(QUANTITIES) if stream.chance(quantity_probability(axes.d)) else 1
         # Never the last item: one that stays was drawn before, or one is still to come that then may not be dropped.
         may_drop = len(items) + 1 < count or any(i.fallback is None or i.fallback.row is not None for i in items)
@@ -273,8 +275,8 @@ class CartTask:
         kinds = Counter(slot.kind for slot in problem.slots if slot.key in problem.omitted)
         asking = ask_turns(len(problem.omitted), 3, axes.turn_budget)
         identified = max(1, ask_turns(kinds["identify"], 3, axes.turn_budget))
-        variants = any(item.variant is not None for item in items)
-        filled = max(asking, identified + variants) + 1
+        variants = sum(item.variant is not None for item in items)
+        filled = max(asking, identified + -(-variants // axes.tool_budget)) + -(-len(items) // axes.tool_budget)
         turns = filled
         fallbacks = [item.fallback for item in items if item.fallback is not None]
         if fallbacks:
@@ -285,7 +287,7 @@ class CartTask:
                 turns += 1
         if problem.switch:
             turns = max(turns, 3)
-        return Plan(turns + bool(problem.omitted), max(1, len(items)))
+        return Plan(turns + bool(problem.omitted), min(max(1, len(items)), axes.tool_budget))
 
     def see(self, problem: Problem, ledger: Ledger, shown: Sequence[int]) -> Sight:
         """What the customer sees in its cart."""

@@ -50,14 +50,14 @@ def complaints(problem: Problem, ledger: Ledger) -> tuple[Complaint, ...]:
             slot = ledger.slots.get(f"item{index}:quantity")
             if lines[target] != (slot.value if slot else 1):
                 facts = {"what": "wrong_quantity", "item_name": name, "got": lines[target], "slot": slot}
-                wrong.append(Complaint(subject, facts, (slot.key,) if slot else (), name))
+                wrong.append(Complaint(subject, facts, (slot.key,) if slot else (), name, badness=1))
         else:
             alike = _lookalike(problem, ledger, index, claimed)
             if alike is not None:
                 claimed.add(alike[1])
                 wrong.append(alike[0])
             else:
-                missing.append(Complaint(subject, {"what": "missing", "item_name": name}, (), name))
+                missing.append(Complaint(subject, {"what": "missing", "item_name": name}, (), name, badness=3))
     strangers = [
         Complaint(f"line{line}", {"what": "not_wanted", "title": world.catalog.titles[line[0]]})
         for line in lines
@@ -77,13 +77,13 @@ def _wrong_variant(problem: Problem, ledger: Ledger, index: int, name: str, line
             "what": "wrong_variant", "item_name": name, "attribute": fallback.value.get("attribute"),
             "label": str(fallback.value.get("attribute") or "").replace("_", " "), "got": got, "slot": fallback,
         }  # fmt: skip
-        return Complaint(f"item{index}", facts, (fallback.key,), name)
+        return Complaint(f"item{index}", facts, (fallback.key,), name, badness=2)
     slot = ledger.slots[f"item{index}:variant"]
     facts = {
         "what": "wrong_variant", "item_name": name, "attribute": slot.attribute, "label": slot.label, "got": got,
         "slot": slot,
     }  # fmt: skip
-    return Complaint(f"item{index}", facts, (slot.key,), name)
+    return Complaint(f"item{index}", facts, (slot.key,), name, badness=2)
 
 
 def _lookalike(
@@ -100,5 +100,5 @@ def _lookalike(
         for slot in slots:
             if world.catalog.columns[slot.attribute].get(line[0]) != slot.value:
                 facts = {"what": "wrong_product", "title": title, "item_name": title, "slot": slot}
-                return Complaint(f"item{index}", facts, (slot.key,), title), line
+                return Complaint(f"item{index}", facts, (slot.key,), title, badness=3), line
     return None

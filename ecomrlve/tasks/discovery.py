@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -174,7 +175,7 @@ class DiscoveryTask:
         """
         goal: DiscoveryGoal = problem.goal
         asking = max(ask_turns(len(problem.omitted), 3, axes.turn_budget), 2 if problem.switch else 0)
-        pages = -(-len(goal.rows) // int(DEPTH_SHARE * axes.search_depth))
+        pages = -(-len(goal.rows) // max(1, _genuine_per_page(axes)))
         seen_early = pages <= axes.tool_budget and asking >= 1
         look_again = problem.world.stock.rate > 0 and not seen_early
         return Plan(max(asking, 0) + 1 + look_again + 1 + bool(problem.omitted), 1)
@@ -292,7 +293,15 @@ def _types(catalog: Catalog) -> list[str]:
 
 
 def _most_feasible(axes: Difficulty) -> int:
-    return min(3 * axes.list_size, int(DEPTH_SHARE * axes.search_depth))
+    """At most 3k, and few enough that the distractors of a page cannot push one off it."""
+    return max(2, min(3 * axes.list_size, _genuine_per_page(axes)))
+
+
+def _genuine_per_page(axes: Difficulty) -> int:
+    """Genuine hits that a full page surely holds: at most 70 % of it, and four standard deviations below the mean."""
+    mean = axes.search_depth * (1 - axes.distractors)
+    spread = math.sqrt(mean * axes.distractors)
+    return int(min(DEPTH_SHARE * axes.search_depth, mean - 4 * spread))
 
 
 def _feasible(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint]) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from ecomrlve.errors import InvalidActionError, Refused
+from ecomrlve.errors import InvalidActionError, Refused, short
 from ecomrlve.shop.world import World
 
 REGISTRY: dict[str, Tool] = {}
@@ -50,7 +50,7 @@ class Tool:
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in problem["loc"]) or "arguments"
-            raise InvalidActionError(f"{self.name}: {place}: {problem['msg']}") from error
+            raise InvalidActionError(f"{self.name}: {short(place)}: {problem['msg']}") from error
         return {name: getattr(model, name) for name in type(model).model_fields}
 
     def call(self, world: World, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def pages(ranked: np.ndarray, noise: np.ndarray, share: float, key: int, limit: 
     for page in range(200):
         rows, more = woven(ranked, noise, share, key, page * limit, limit)
         assert len(rows) <= limit
-        assert rows or not more, "a page is announced that holds nothing"
+        assert rows or page == 0, "a page was announced that holds nothing"
         assert len(rows) == limit or not more
         shown += rows
         if not more:
@@ -54,6 +54,15 @@ def test_genuine_hits_keep_their_order(ranking, share, key, limit):
     # A genuine row may be pulled forward as a distractor; all others stand in the order of the ranking.
     kept = [row for row in pages(ranked, noise, share, key, limit) if row not in set(noise.tolist())]
     assert kept == [row for row in ranked.tolist() if row not in set(noise.tolist())]
+
+
+def test_no_page_is_announced_that_holds_nothing():
+    # The last genuine hits may all have been pulled forward as distractors.
+    for size in range(1, 7):
+        ranked = np.arange(size)
+        for key in range(40):
+            for limit in (1, 2, 3):
+                assert sorted(pages(ranked, ranked[size // 2 :], 0.6, key, limit)) == ranked.tolist()
 
 
 @given(rankings(), SHARES, KEYS, st.integers(1, 15), st.integers(1, 15))

@@ -198,6 +198,24 @@ def test_a_mistyped_key_is_told_what_was_meant(tiny):
         parse_filters(tiny, {"colour": "red"})
 
 
+def test_a_shop_with_hundreds_of_keys_names_the_common_ones_and_those_spelled_alike(catalog):
+    assert len(catalog.columns) > 200
+    with pytest.raises(Refused) as caught:
+        parse_filters(catalog, {"color_temprature": 2700})
+    assert "did you mean color_temperature" in caught.value.message
+    assert all(name in caught.value.message for name in ("category", "type", "in_stock", *COMMON))
+    assert len(caught.value.message) < 400
+
+
+@pytest.mark.parametrize(
+    "filters", [{"x" * 5_000: 1}, {"price": "x" * 5_000}, {"color": {"x" * 5_000: 1}}], ids=["key", "value", "operator"]
+)
+def test_a_refusal_does_not_repeat_pages_of_what_was_sent(tiny, filters):
+    with pytest.raises(Refused) as caught:
+        parse_filters(tiny, filters)
+    assert len(caught.value.message) < 400
+
+
 @pytest.mark.parametrize(
     ("value", "wanted"),
     [(True, True), (False, False), ("true", True), ("No", False), ("YES", True), ({"eq": False}, False)],

@@ -37,6 +37,7 @@ def all_pages(search):
         shown: list[int] = []
         for page in range(1, 1_000):
             result = search(world, query, limit=limit, page=page, **args)
+            assert result["results"] or page == 1, "a page was announced that holds nothing"
             shown += rows_of(world, result)
             if not result["more"]:
                 return shown

@@ -21,7 +21,7 @@ ENVS = ("E_CART", "E_PD")
 
 
 def test_all_laws_hold_on_a_small_grid(engine: Any) -> None:
-    found = certify(engine, ENVS, [0, 3, 6, 12], range(4), cheat_seeds=25, workers=1, progress=False)
+    found = certify(engine, ENVS, [0, 6, 12], range(3), cheat_seeds=12, workers=1, progress=False)
     broken = [result.summary for result in found.results if not result.passed]
     assert not broken
     assert [result.law for result in found.results] == [1, 2, 3, 4, 6, 7, 8]
@@ -36,7 +36,7 @@ def test_the_reference_agent_is_perfect_at_every_difficulty(words_engine: Any, e
 
 
 def test_no_cheat_scores(words_engine: Any) -> None:
-    result = laws.not_hackable(words_engine, ENVS, (3, 6, 12), range(40), 1, progress=False)
+    result = laws.not_hackable(words_engine, ENVS, (3, 6, 12), range(25), 1, progress=False)
     assert result.passed, [row for row in result.rows if not row["passed"]]
 
 
@@ -105,11 +105,11 @@ def test_law_4_fails_where_a_search_favours_the_goal(words_engine: Any, monkeypa
     assert not laws_of_fairness.no_leak(words_engine, ("E_PD",), range(10), 1, progress=False).passed
 
 
-def test_law_6_fails_without_spelling_correction(words_engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_law_6_fails_where_words_are_not_understood(words_engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from ecomrlve.catalog.lexical import LexicalIndex
 
     plain = SearchEngine(words_engine.catalog)
-    monkeypatch.setattr(plain._lexical, "_near", lambda word: ((word, 1.0),) if word in plain._lexical._number else ())
+    monkeypatch.setattr(plain._lexical, "_near", lambda word: ())
     assert isinstance(plain._lexical, LexicalIndex)
     cells = [("E_CART", 12, seed) for seed in range(60)]
     assert laws_of_fairness.recoverable(words_engine, cells, 1, progress=False).passed

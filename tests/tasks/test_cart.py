@@ -111,7 +111,7 @@ def test_the_required_variant_is_uniform_among_those_listed(words_engine: Any) -
 def test_a_perfect_cart_scores_exactly_one_at_every_size(problems: list[Problem]) -> None:
     for problem in problems:
         ledger = problem.ledger()
-        ledger.say([key for key in ledger.slots], 0, "open")
+        ledger.say(list(ledger.slots), 0, "open")
         fill(problem, ledger)
         verdict = judge(problem, ledger)
         assert verdict.task == 1.0

@@ -85,7 +85,9 @@ def test_half_knowledge_scores_as_the_contract_simulated(problems: list[tuple[in
     assert np.mean(correct) < 0.25
 
 
-def test_sold_out_unmet_foreign_repeated_and_invented_ids_are_wrong_entries(problems: list[tuple[int, Problem]]) -> None:
+def test_sold_out_unmet_foreign_repeated_and_invented_ids_are_wrong_entries(
+    problems: list[tuple[int, Problem]],
+) -> None:
     for d, problem in problems:
         ledger, goal, world = told(problem), problem.goal, problem.world
         best = TASK.reveal(problem, ledger)["best"]
@@ -110,7 +112,9 @@ def test_a_requirement_that_was_never_said_is_not_scored(words_engine: Any) -> N
             ledger = problem.ledger()
             others = [s for s in problem.slots if s is not slot]
             ledger.say([s.key for s in others], 0, "open")
-            loose = goal.rows[_feasible(world.catalog, goal, [_constraint(s) for s in others if s.kind == "constraint"])]
+            loose = goal.rows[
+                _feasible(world.catalog, goal, [_constraint(s) for s in others if s.kind == "constraint"])
+            ]
             strict = satisfied(world.catalog, loose, _constraint(slot))
             if strict.all():
                 continue
