@@ -68,8 +68,9 @@ class Episode:
         self.steps: list[dict[str, Any]] = []
         self._quality = 0.0
         # Copies of the episode's own: what an agent does to its observation must not reach another episode.
-        self._tools = tuple(plain_copy(_offered(task)))
-        self._answer_fields = plain_copy(plain_schema(task.answer)["properties"])
+        schemas = json.loads(_schemas(task))
+        self._tools = tuple(schemas["tools"])
+        self._answer_fields = schemas["answer"]
         self._last_said: str | None = None
         self.opening = self.customer.open()
 
@@ -276,6 +277,17 @@ def _customer_message(reply: Reply) -> dict[str, Any]:
 
 def _without_answer(truncated: bool) -> str:
     return "The turns ran out without an answer. " if truncated else "The customer left without an answer. "
+
+
+_schema_texts: dict[str, str] = {}
+
+
+def _schemas(task: Task) -> str:
+    """The tools' and the answer's schemas as JSON text, from which each episode makes its own copy."""
+    if task.env_id not in _schema_texts:
+        schemas = {"tools": _offered(task), "answer": plain_schema(task.answer)["properties"]}
+        _schema_texts[task.env_id] = json.dumps(schemas)
+    return _schema_texts[task.env_id]
 
 
 def _offered(task: Task) -> tuple[dict[str, Any], ...]:

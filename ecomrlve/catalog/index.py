@@ -70,10 +70,17 @@ class DenseIndex:
 
         self._index: Any = faiss.IndexFlatIP(vectors.shape[1])
         self._index.add(np.ascontiguousarray(vectors, dtype=np.float32))
+        shape = self._index.ntotal, self._index.d
+        self._matrix: np.ndarray = faiss.rev_swig_ptr(self._index.get_xb(), shape[0] * shape[1]).reshape(shape)
+
+    def nearest(self, vector: np.ndarray, count: int) -> np.ndarray:
+        """The `count` most similar rows, best first."""
+        return self._index.search(vector[None, :], count)[1][0]
 
     def scores(self, vector: np.ndarray) -> np.ndarray:
-        """Cosine similarity of a query to every row: float32, shape (rows,)."""
-        values, rows = self._index.search(vector[None, :], self._index.ntotal)
-        result = np.empty(self._index.ntotal, np.float32)
-        result[rows[0]] = values[0]
-        return result
+        """Cosine similarity of a query to every row: float32, shape (rows,).
+
+        Fusion needs every row's score, not the best few: a product with FAISS's own matrix gives them without the
+        heap that a search for all rows would keep.
+        """
+        return self._matrix @ vector

@@ -97,9 +97,12 @@ def _candidates(
     if math.isnan(own):
         return []
     known = np.sort(cells[left & ~np.isnan(cells)])
+    first = np.ones(len(known), bool)
+    np.not_equal(known[1:], known[:-1], out=first[1:])
+    distinct = known[first]
     found = []
     for operator in {"less": ("le",), "more": ("ge",)}.get(column.info.better, ("le", "ge")):
-        levels = np.unique(known[known >= own] if operator == "le" else known[known <= own])
+        levels = distinct[distinct >= own] if operator == "le" else distinct[distinct <= own]
         right = np.searchsorted(known, levels, side="right")
         kept = right if operator == "le" else len(known) - np.searchsorted(known, levels, side="left")
         nearest = np.argsort(np.abs(np.log(np.maximum(kept, 1) / target)), kind="stable")[:MOST_LEVELS]
@@ -124,7 +127,8 @@ def _word_candidates(
         return []
     name, word = column.info.name, column.names[code]
     found = [(Constraint(name, "eq", word), cells == code)]
-    others = [int(other) for other in np.unique(cells) if other not in (code, UNKNOWN)]
+    present = np.flatnonzero(np.bincount(cells[cells != UNKNOWN]))
+    others = [other for other in present.tolist() if other != code]
     for other in stream.sample(others, MOST_LEVELS):
         pair = stream.shuffled([word, column.names[other]])
         found.append((Constraint(name, "in", tuple(pair)), (cells == code) | (cells == other)))
