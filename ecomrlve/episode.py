@@ -119,51 +119,23 @@ class Episode:
             answer = self._checked_answer(action)
         except InvalidActionError as error:
             return self._end_invalid(raw, str(error), started)
-        results, messages = [], []
-        seen_before = dict(self.world.seen)
-        variants_before = len(self.world.seen_variants)
-        cart_before = dict(self.world.cart.lines)
-        self.world.touched.clear()
-        for number, (call, arguments) in enumerate(calls):
-            began = time.perf_counter()
-            result = self._run(number, call, arguments)
-            milliseconds = round(1000 * (time.perf_counter() - began), 3)
-            kept = {"name": call.name, "args": plain_copy(call.args), "result": plain_copy(result)}
-            results.append(kept | {"ms": milliseconds})
-            messages.append({"role": "tool", "name": call.name, "args": plain_copy(call.args), "result": result})
+        before = _Before(self)
+        results, messages = self._use_tools(calls)
         turns_left = self.axes.turn_budget - self.turn
+        # What is sold out by now may be asked for, and must be said before an answer counts.
         gone = self.task.sold_out(self.problem, self.ledger)
         for key in gone:
             self.ledger.wake(key)
         hasty = answer is not None and turns_left > 0 and not self.ledger.everything_said()
         accepted = answer is not None and not hasty
-        reply: Reply | None = None
-        if not accepted:
-            shown = self.world.shown_in(action.message, seen_before) if action.message else []
-            sight = self.task.see(self.problem, self.ledger, shown)
-            better = sight.quality > self._quality
-            self._quality = max(self._quality, sight.quality)
-            looked = len(self.world.seen) > len(seen_before) or len(self.world.seen_variants) > variants_before
-            reply = self.customer.react(
-                TurnFacts(
-                    turn=self.turn,
-                    turns_left=turns_left,
-                    message=action.message,
-                    hasty=hasty,
-                    cart_changed=self.world.cart.lines != cart_before,
-                    shown=len(shown),
-                    complaints=sight.complaints,
-                    reached=sight.reached,
-                    sold_out=tuple(key for key, unit in gone.items() if unit in self.world.touched),
-                    gone=tuple(gone),
-                    progress=looked or better,
-                )
-            )
-            self.user_turns += bool(reply and reply.discount)
-        elif answer is not None:
+        reply: Reply | None
+        if accepted and answer is not None:
             for identifier in answer.get("recommended_product_ids", []):
                 self.world.output(identifier)
             reply = self.customer.thank(self.turn)
+        else:
+            reply = self.customer.react(self._facts(action.message, before, gone, hasty, turns_left))
+            self.user_turns += bool(reply and reply.discount)
         sold_out = self.world.stock.end_turn()
         if reply is not None:
             messages.append(_customer_message(reply))
@@ -173,6 +145,44 @@ class Episode:
             self._judge(answer if accepted else None, "" if accepted else _without_answer(self.truncated))
         self._record(raw, action, results, reply, sold_out, started)
         return self.observe(messages)
+
+    def _use_tools(
+        self, calls: list[tuple[ToolCall, dict[str, Any]]]
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Run the calls in order; returns what the record keeps and what the agent gets, which share nothing."""
+        results, messages = [], []
+        self.world.touched.clear()
+        for number, (call, arguments) in enumerate(calls):
+            began = time.perf_counter()
+            result = self._run(number, call, arguments)
+            milliseconds = round(1000 * (time.perf_counter() - began), 3)
+            kept = {"name": call.name, "args": plain_copy(call.args), "result": plain_copy(result)}
+            results.append(kept | {"ms": milliseconds})
+            messages.append({"role": "tool", "name": call.name, "args": plain_copy(call.args), "result": result})
+        return results, messages
+
+    def _facts(
+        self, message: str, before: _Before, gone: Mapping[str, Unit], hasty: bool, turns_left: int
+    ) -> TurnFacts:
+        """What the customer can know of this turn."""
+        shown = self.world.shown_in(message, before.seen) if message else []
+        sight = self.task.see(self.problem, self.ledger, shown)
+        better = sight.quality > self._quality
+        self._quality = max(self._quality, sight.quality)
+        looked = len(self.world.seen) > len(before.seen) or len(self.world.seen_variants) > before.variants
+        return TurnFacts(
+            turn=self.turn,
+            turns_left=turns_left,
+            message=message,
+            hasty=hasty,
+            cart_changed=self.world.cart.lines != before.cart,
+            shown=len(shown),
+            complaints=sight.complaints,
+            reached=sight.reached,
+            sold_out=tuple(key for key, unit in gone.items() if unit in self.world.touched),
+            gone=tuple(gone),
+            progress=looked or better,
+        )
 
     def _checked_calls(self, action: Action) -> list[tuple[ToolCall, dict[str, Any]]]:
         """Check all calls before any runs, so that an invalid output changes nothing."""
@@ -250,6 +260,15 @@ class Episode:
 
     def _unit_id(self, row: int, variant: int | None) -> str:
         return self.world.product_id(row) if variant is None else self.world.variant_id(row, variant)
+
+
+class _Before:
+    """What was seen and in the cart before a turn's tool calls."""
+
+    def __init__(self, episode: Episode):
+        self.seen = dict(episode.world.seen)
+        self.variants = len(episode.world.seen_variants)
+        self.cart = dict(episode.world.cart.lines)
 
 
 def plain_copy(value: Any) -> Any:

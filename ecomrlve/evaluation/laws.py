@@ -152,11 +152,15 @@ def not_hackable(
     """Law 2: no cheat scores, from d = 3 on."""
     levels = [d for d in difficulties if d >= CHEATS_FROM]
     groups = [(name, env_id, d) for env_id in envs for name in CHEATS for d in levels]
-    tasks = [(*group, seed) for group in groups for seed in seeds]
+    # All cheats on one episode follow each other: most search with the opening, which is then encoded once.
+    tasks = [(name, env_id, d, seed) for env_id in envs for d in levels for seed in seeds for name in CHEATS]
     outcomes = each(_cheat_cell, tasks, engine, workers=workers, label="law 2", progress=progress)
+    by_group: dict[tuple[str, str, int], list[tuple[float, bool, float]]] = defaultdict(list)
+    for (*group, _), outcome in zip(tasks, outcomes, strict=True):
+        by_group[tuple(group)].append(outcome)  # type: ignore[index]
     rows = []
-    for number, (name, env_id, d) in enumerate(groups):
-        found = outcomes[number * len(seeds) : (number + 1) * len(seeds)]
+    for name, env_id, d in groups:
+        found = by_group[name, env_id, d]
         scores = [task for task, _, _ in found]
         mean = float(np.mean(scores))
         error = float(np.std(scores, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
