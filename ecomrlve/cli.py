@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,8 @@ from rich.console import Console
 from ecomrlve.errors import EcomrlveError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
-console = Console()
+# A file or a pipe gets wide tables instead of names cut short.
+console = Console(width=None if sys.stdout.isatty() else 160)
 complaints = Console(stderr=True)
 
 CatalogOption = Annotated[
