@@ -25,7 +25,7 @@ class Trajectory:
     data: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """The record; its schema is described in the README of trajectories."""
+        """The record as `record` makes it: options, opening, steps, goal, what was done, ledger, reward."""
         return self.data
 
     def to_json(self) -> str:
