@@ -18,6 +18,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 console = Console(width=None if sys.stdout.isatty() else 160)
 complaints = Console(stderr=True)
 
+MOST_PROBLEMS = 5  # skipped lines that `replay` names one by one
+
 CatalogOption = Annotated[
     str, typer.Option(help="default, or a file, folder or glob of products; FILE::MAPPING names a column mapping")
 ]
@@ -108,8 +110,12 @@ def replay(
     from ecomrlve.replay import verify as check
 
     found, problems = load_trajectories(path)
-    for problem in problems:
+    for problem in problems[:MOST_PROBLEMS]:
         complaints.print(problem, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    if len(problems) > MOST_PROBLEMS:
+        complaints.print(
+            f"… and {len(problems) - MOST_PROBLEMS} more lines like these; is this a file of trajectories?"
+        )
     engine = engine_of(catalog, words_only=words_only, progress=False) if verify and found else None
     wrong = 0
     for data in found:
@@ -134,15 +140,17 @@ def catalog(
     from ecomrlve.evaluation.pool import engine_of
 
     products = engine_of(source, words_only=True).catalog
-    attributes = [len(products.attributes_of_type(name)) for name in products.type_names]
     facts = {
         "name": products.name,
         "fingerprint": products.fingerprint,
         "products": len(products),
         "types": len(products.type_names),
-        "attributes per type": f"{min(attributes)}–{max(attributes)}",
         "synthesized": sorted(products.synthesized),
         "card": products.card,
+        "offers": {
+            name: f"{len(products.rows_of_type(name))} products; {', '.join(products.attributes_of_type(name))}"
+            for name in products.type_names
+        },
     }
     console.print_json(json.dumps(facts, ensure_ascii=False, default=str))
 

@@ -38,7 +38,7 @@ def default_engine(*, progress: bool = False) -> SearchEngine:
 
 
 def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress: bool = False) -> SearchEngine:
-    """The engine for whatever names a catalog: nothing (the default one), a file, a catalog or an engine."""
+    """The engine for whatever names a catalog: nothing (the default), FILE, FILE::MAPPING, a catalog or an engine."""
     if isinstance(catalog, SearchEngine):
         return catalog
     if catalog is None or catalog == "default":
@@ -48,7 +48,8 @@ def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress:
     if isinstance(catalog, str | Path):
         from ecomrlve.catalog.files import load_file
 
-        catalog = load_file(catalog)
+        path, _, mapping = str(catalog).partition("::")
+        catalog = load_file(path, mapping or None)
     return SearchEngine(catalog, SentenceEncoder(), progress=progress)
 
 

@@ -315,7 +315,7 @@ def _offered(task: Task) -> tuple[dict[str, Any], ...]:
         "type": "function",
         "function": {
             "name": "submit_answer",
-            "description": "Finish: hand in the answer. It is judged at once and cannot be taken back.",
+            "description": "Finish: hand in the answer. It is final, unless the customer still has something to say.",
             "parameters": plain_schema(task.answer),
         },
     }

@@ -361,6 +361,7 @@ def system_prompt(env_title: str, instructions: str, observation: Observation) -
             f"{observation.search_depth} results per page, {observation.list_size} recommendations. "
             f"Today is {observation.today}.",
             "Use only ids that you were shown. Ask the customer for what you need to know; fewer turns score higher.",
+            "The customer leaves after three turns in a row that bring nothing new.",
             "",
             "Tools:",
             *tools,

@@ -837,3 +837,10 @@ def test_extreme_axes_leave_every_problem_solvable(words_engine, env_id, axes):
             if not (reward.correct and reward.task == 1.0):
                 failed.append((d, seed, reward.reason))
     assert not failed
+
+
+def test_a_number_that_was_never_named_is_one_and_the_customer_says_so(words_engine):
+    env = find(words_engine, "E_CART", lambda e: not any(s.kind == "quantity" for s in e.problem.slots), d=0)
+    env.step("How many do you want?")
+    assert acts(env.episode) == ["repeat"]
+    assert "one" in reply(env.episode)["text"].casefold()

@@ -106,7 +106,7 @@ def parse_filters(catalog: Catalog, filters: Mapping[str, Any] | None) -> tuple[
             in_stock = _truth(condition)
             continue
         if key not in catalog.columns and key not in SHOP_KEYS:
-            raise Refused("unknown_filter", _unknown_key(catalog, key))
+            raise Refused("unknown_filter", _unknown_key(catalog, key, (filters or {}).get("type")))
         pairs = (
             condition if isinstance(condition, Mapping) else {"in" if isinstance(condition, list) else "eq": condition}
         )
@@ -160,7 +160,7 @@ def _truth(value: Any) -> bool:
     return value
 
 
-def _unknown_key(catalog: Catalog, key: str) -> str:
+def _unknown_key(catalog: Catalog, key: str, type_name: Any) -> str:
     """Name the known keys; of a catalog with hundreds of attributes, the common ones and those spelled alike."""
     known = [*SHOP_KEYS, *catalog.columns]
     close = difflib.get_close_matches(key[:80], known, n=3)
@@ -168,6 +168,7 @@ def _unknown_key(catalog: Catalog, key: str) -> str:
     if len(known) <= MOST_LISTED:
         return f"unknown filter {short(key)!r}; {hint}known filters: {', '.join(known)}"
     common = ", ".join([*SHOP_KEYS, *COMMON])
-    return (
-        f"unknown filter {short(key)!r}; {hint}known filters: {common}, and the attributes that hits of the type show"
-    )
+    own = "and the attributes that hits of the type show"
+    if isinstance(type_name, str) and fold(type_name) in catalog.type_index:
+        own = f"and for {short(type_name)}: {', '.join(catalog.attributes_of_type(type_name))}"
+    return f"unknown filter {short(key)!r}; {hint}known filters: {common}, {own}"

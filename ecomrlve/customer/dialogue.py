@@ -25,6 +25,12 @@ PER_OPEN_QUESTION = 2
 COMPLAINTS_PER_REPLY = 2
 CORRECTIONS_BEFORE_GIVING_UP = 3
 TURNS_WITHOUT_PROGRESS = 3
+ONE_OF_IT = ("Just one of that, please.", "One is enough of that one.", "Only one of it, thanks.")
+ONE_OF_EACH = (
+    "One of each is enough, unless I said otherwise.",
+    "Just one of each, where I named no other number.",
+    "A single one of each, except where I told you a number.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +212,21 @@ class Customer:
         if unsaid:
             self._add(draft, facts.turn, "clarify", unsaid)
             return
-        if asks.open and not busy:
+        if asks.how_many and self._counts_items():
+            # A number that was never named is one; to call it unimportant would be untrue.
+            words = ONE_OF_IT if asks.how_many == "item" else ONE_OF_EACH
+            draft.parts.append(Stream("words", *self._key, facts.turn, "one").choice(words))
+            draft.acts.append("repeat")
+        elif asks.open and not busy:
             self._add(draft, facts.turn, "nothing_else", [], always=True)
         elif asks.asked and not busy and not facts.reached:
             self._add(draft, facts.turn, "repeat", list(asks.asked[:PER_QUESTION]))
         elif asks.about and not busy:
             self._add(draft, facts.turn, "unsure", [], {"about": asks.about}, always=True)
+
+    def _counts_items(self) -> bool:
+        """Whether the customer wants things in numbers at all (a list of items)."""
+        return any(slot.kind == "item" for slot in self.ledger.slots.values())
 
     def _due_complaints(self, facts: TurnFacts, asks: Understanding) -> list[Complaint]:
         """Complaints are made when the customer has just seen something: a changed cart, products, or it is asked."""

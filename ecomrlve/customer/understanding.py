@@ -62,7 +62,8 @@ class Understanding:
         open: Whether it asks openly for whatever else there is.
         confirm: Whether it asks for a confirmation.
         question: Whether anything is asked at all.
-        about: A noun phrase asked about that is no slot of this problem, or None.
+        about: A noun asked about that is no slot of this problem, or None.
+        how_many: Whether it asks for a number where there is none to tell: "" no, "item" of one item, "all" of any.
     """
 
     asked: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class Understanding:
     confirm: bool = False
     question: bool = False
     about: str | None = None
+    how_many: str = ""
 
 
 def understand(message: str, slots: Sequence[Slot]) -> Understanding:
@@ -83,6 +85,7 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
     asked: set[str] = set()
     is_open = confirm = question = False
     about: str | None = None
+    how_many = ""
     for sentence in _SPLIT.split(message[:MOST_READ].casefold().replace("’", "'").replace("_", " ")):
         if not _ASKING.search(sentence.strip()):
             continue
@@ -98,7 +101,9 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         asked |= found
         is_open |= bool(excluded) or bool(_OPEN.search(sentence))
         confirm |= bool(_CONFIRM.search(sentence))
-        if not found and not is_open and not confirm:
+        if not found and stems & _HOW_MANY:
+            how_many = "item" if items else "all"
+        elif not found and not is_open and not confirm:
             if items and not found:
                 asked |= {slot.key for slot in slots if slot.item in items and slot.kind not in (*HEADS, "fallback")}
             else:
@@ -109,6 +114,7 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         confirm=confirm,
         question=question,
         about=about if not asked and not is_open and not confirm else None,
+        how_many=how_many,
     )
 
 
@@ -184,6 +190,7 @@ def _stem(word: str) -> str:
     return word
 
 
+_HOW_MANY = frozenset(("many", "quantity", "amount"))
 _SMALL = frozenset(
     """what which how do does did you your have has any a an the is are for would could can should want need prefer
     like it this that these those me tell know let please in on of to with and or about there will be i we they
@@ -192,6 +199,6 @@ _SMALL = frozenset(
 
 
 def _subject(sentence: str) -> str | None:
-    """The words a question is about, for "I don't mind about …"; at most three of them, letters only."""
+    """The word a question is about, for "I don't mind about …": its last one that means something, letters only."""
     words = [word for word in re.findall(r"[a-z]{3,20}", sentence) if word not in _SMALL]
-    return " ".join(words[-2:]) if words else None
+    return words[-1] if words else None

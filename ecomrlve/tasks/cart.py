@@ -149,7 +149,10 @@ class CartTask:
             fallback = self._fallback(world, stream, item, may_drop)
             if fallback is not None:
                 return Item(row, variant, quantity, near, fallback)
-        raise GenerationError(f"catalog {world.catalog.name!r} has too few products in stock for an E_CART problem")
+        raise GenerationError(
+            f"catalog {world.catalog.name!r} has too few products in stock for an E_CART problem; "
+            "where stock is unknown, map its column or let the mapping synthesize it"
+        )
 
     def _draw_row(self, world: World, stream: Stream, items: Sequence[Item], wants_variant: bool) -> int | None:
         """A row in stock, of a type not on the list yet, with or without variants as wanted if there is one."""

@@ -141,7 +141,7 @@ class DiscoveryTask:
         if best is None:
             raise GenerationError(
                 f"catalog {world.catalog.name!r} supports no E_PD problem: in {ANCHOR_TRIES} draws no type had "
-                f"attributes that single out 2 to {most} products in stock"
+                f"attributes that single out 2 to {most} products in stock{_stock_hint(world.catalog)}"
             )
         return best[1], best[2]
 
@@ -273,6 +273,11 @@ class DiscoveryTask:
             "feasible": [{**_summary(world, row), "utility": round(utilities[row], 4)} for row in ordered],
             "best": [world.product_id(row) for row in ordered[: goal.k]],
         }
+
+
+def _stock_hint(catalog: Catalog) -> str:
+    unknown = not catalog.stock.any()
+    return "; nothing is in stock: map a stock column, or let the mapping synthesize it" if unknown else ""
 
 
 def priority_values(catalog: Catalog, rows: np.ndarray, attribute: str, brand: str) -> np.ndarray:

@@ -115,3 +115,12 @@ def test_asking_for_a_confirmation_is_understood(text: str) -> None:
 def test_order_of_importance_is_kept() -> None:
     asked = understand("What are your battery, colour and price wishes?", DISCOVERY).asked
     assert asked == ("constraint:price", "constraint:color", "constraint:battery_life")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("How many of each?", ""), ("How many chargers?", "item")])
+def test_a_number_is_asked_for_where_there_is_none_to_tell(text: str, expected: str) -> None:
+    assert understand(text, CART).how_many == expected
+
+
+def test_asking_how_many_without_a_quantity_slot_is_noticed() -> None:
+    assert understand("How many do you want?", [s for s in CART if s.kind != "quantity"]).how_many == "all"
