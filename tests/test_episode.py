@@ -844,3 +844,14 @@ def test_a_number_that_was_never_named_is_one_and_the_customer_says_so(words_eng
     env.step("How many do you want?")
     assert acts(env.episode) == ["repeat"]
     assert "one" in reply(env.episode)["text"].casefold()
+
+
+def test_whoever_asks_how_many_and_what_else_hears_both(words_engine):
+    env = find(
+        words_engine,
+        "E_CART",
+        lambda e: not any(s.kind != "item" for s in e.problem.slots),
+        d=0,
+    )
+    env.step("How many of each would you like? Is there anything else I should know?")
+    assert acts(env.episode) == ["repeat", "nothing_else"]

@@ -217,8 +217,11 @@ class Customer:
             words = ONE_OF_IT if asks.how_many == "item" else ONE_OF_EACH
             draft.parts.append(Stream("words", *self._key, facts.turn, "one").choice(words))
             draft.acts.append("repeat")
-        elif asks.open and not busy:
+        if asks.open and not busy:
+            # Also after the number: whoever asks for anything else must hear that there is nothing.
             self._add(draft, facts.turn, "nothing_else", [], always=True)
+        elif draft.acts and draft.acts[-1] == "repeat":
+            return
         elif asks.asked and not busy and not facts.reached:
             self._add(draft, facts.turn, "repeat", list(asks.asked[:PER_QUESTION]))
         elif asks.about and not busy:

@@ -6,7 +6,7 @@ times (a change of mind replaces a slot's value there), so that what is said and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -271,6 +271,3 @@ def _say_more(task: Task, problem: Problem, axes: Difficulty) -> None:
 def ask_turns(omitted: int, per_question: int, turn_budget: int) -> int:
     """Turns of asking until everything is said: by questions, or by the customer speaking up when two turns remain."""
     return min(-(-omitted // per_question), max(0, turn_budget - 2))
-
-
-TaskFactory = Callable[[], Task]
