@@ -8,9 +8,21 @@ from typing import Any
 
 import gradio as gr
 
-from components import records, views
+from components import panels, records, views
 from components.session import ENVIRONMENTS, Session
-from components.widgets import CartPanel, Controls, Desk, Meters, ProductCards, RewardWaterfall, ToolForm
+from components.widgets import (
+    CartPanel,
+    Controls,
+    Desk,
+    HelpPages,
+    Meters,
+    OrdersPanel,
+    ProductCards,
+    ProfilePanel,
+    ReturnsPanel,
+    RewardWaterfall,
+    ToolForm,
+)
 
 START: dict[str, Any] = {"env_id": next(iter(ENVIRONMENTS)), "difficulty": 0, "seed": 7}
 LONG_SECONDS = 8
@@ -35,21 +47,20 @@ class PlayTab:
     chat: gr.Chatbot
     desk: Desk
     cart: CartPanel
+    returns: ReturnsPanel
+    profile: ProfilePanel
+    pages: HelpPages
     tools: ToolForm
+    orders: OrdersPanel
     cards: ProductCards
 
     def outputs(self) -> list[Any]:
         """In the order of what `show` returns."""
-        return [
-            self.controls,
-            self.meters,
-            self.result,
-            self.chat,
-            self.desk,
-            self.cart,
-            self.tools,
-            self.cards,
-        ]
+        return [getattr(self, name) for name in OUTPUTS]
+
+
+# The desk alone is sent where nothing has changed, the meters alone while the page waits.
+OUTPUTS = tuple(PlayTab.__dataclass_fields__)
 
 
 def build() -> PlayTab:
@@ -74,10 +85,14 @@ def build() -> PlayTab:
             )
             desk = Desk(views.desk(None, 0), elem_id="desk")
             cart = CartPanel(views.cart(None), elem_id="cart")
+            returns = ReturnsPanel(panels.returns(None), elem_id="returns")
+            profile = ProfilePanel(panels.profile(None), elem_id="profile")
+            pages = HelpPages(panels.help_pages(None), elem_id="pages")
         with gr.Column(scale=5, min_width=320):
             tools = ToolForm(views.tool_form(None), elem_id="tools")
+            orders = OrdersPanel(panels.orders(None), elem_id="orders")
             cards = ProductCards(views.cards(None), elem_id="cards")
-    return PlayTab(controls, meters, result, chat, desk, cart, tools, cards)
+    return PlayTab(controls, meters, result, chat, desk, cart, returns, profile, pages, tools, orders, cards)
 
 
 def show(session: Session, *, fresh: bool = True) -> list[Any]:
@@ -102,7 +117,11 @@ def show(session: Session, *, fresh: bool = True) -> list[Any]:
         views.conversation(episode),
         _desk(session),
         views.cart(episode),
+        panels.returns(episode),
+        panels.profile(episode),
+        panels.help_pages(episode),
         views.tool_form(episode) if fresh else gr.skip(),
+        panels.orders(episode),
         views.cards(episode),
     ]
 
@@ -113,13 +132,14 @@ def _desk(session: Session) -> dict[str, Any]:
 
 def unchanged(session: Session) -> list[Any]:
     """Only the desk is sent again, so that it wakes up; everything else stays as it is."""
-    values: list[Any] = [gr.skip() for _ in range(8)]
-    values[4] = _desk(session)
-    return values
+    return _only("desk", _desk(session))
 
 
 def waiting(note: str, *, failed: bool = False) -> list[Any]:
     """Only the line of meters changes: it says what the page is waiting for."""
-    values: list[Any] = [gr.skip() for _ in range(8)]
-    values[1] = views.meters(None, 0, note=note, failed=failed)
-    return values
+    return _only("meters", views.meters(None, 0, note=note, failed=failed))
+
+
+def _only(name: str, value: Any) -> list[Any]:
+    """Values of all outputs where one alone changes."""
+    return [value if name == one else gr.skip() for one in OUTPUTS]

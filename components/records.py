@@ -5,41 +5,15 @@ Trajectories also come from uploaded files, so nothing here trusts a type: what 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from components.goals import goal_blocks, wish_name
+from components.session import JOURNEY
+from components.tables import Cell, block, cell, mapping, number, rows, words
 from components.views import error_of, products_in, variant_label
 
 TASK_WEIGHT, EFFICIENCY_WEIGHT, HALLUCINATION_WEIGHT = 0.75, 0.15, 0.10
-Cell = str | int | float | dict[str, Any] | None
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping with text keys, else an empty one."""
-    return {str(key): part for key, part in value.items()} if isinstance(value, Mapping) else {}
-
-
-def rows(value: Any) -> list[dict[str, Any]]:
-    """The mappings in a list; nothing for anything else."""
-    return [mapping(entry) for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
-
-
-def words(value: Any) -> str:
-    """Any value as a short text."""
-    if value is None:
-        return ""
-    if isinstance(value, list | tuple):
-        return ", ".join(map(words, value))
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def number(value: Any) -> float:
-    """The value as a finite number; 0 for anything else."""
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9
-    return float(value) if usable else 0.0
 
 
 def result(trajectory: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -49,7 +23,9 @@ def result(trajectory: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     blocks = [*goal_blocks(trajectory), *ledger_blocks(trajectory)]
     correct = bool(reward.get("correct"))
-    parts = [[name.replace("_", " "), words(value)] for name, value in mapping(reward.get("parts")).items()]
+    # What is a table of its own among the tables below is not a figure.
+    figures = {name: value for name, value in mapping(reward.get("parts")).items() if not rows(value)}
+    parts = [[name.replace("_", " "), words(value)] for name, value in figures.items()]
     return {
         "episode": words(trajectory.get("episode_id")),
         "difficulty": number(trajectory.get("difficulty")),
@@ -112,105 +88,6 @@ def notes(trajectory: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _cell(text: Any, tone: str = "", sub: str = "") -> dict[str, Any]:
-    return {"text": words(text), "tone": tone, "sub": sub}
-
-
-def _block(title: str, columns: list[str], lines: list[list[Cell]], note: str = "") -> dict[str, Any]:
-    return {"title": title, "note": note, "columns": columns, "rows": lines}
-
-
-def goal_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The hidden goal against what was done."""
-    goal = mapping(trajectory.get("goal"))
-    done = rows(trajectory.get("done"))
-    if "items" in goal:
-        return [_cart_block(rows(goal["items"]), done)]
-    if "feasible" in goal:
-        return [_list_block(goal, done), _feasible_block(goal)]
-    if not goal and not done:
-        return []
-    pairs: list[list[Cell]] = [[name, words(value)] for name, value in goal.items()]
-    did: list[list[Cell]] = [[words(entry)] for entry in done]
-    return [_block("The hidden goal", ["Field", "Value"], pairs), _block("What was done", ["Record"], did)]
-
-
-def _item(entry: Mapping[str, Any]) -> dict[str, Any]:
-    quantity = entry.get("qty", 1)
-    variant = variant_label(entry.get("variant"))
-    label = f"{words(quantity)} × {words(entry.get('title'))}" + (f" [{variant}]" if variant else "")
-    return _cell(label, sub=words(entry.get("note")))
-
-
-def _cart_block(items: list[dict[str, Any]], done: list[dict[str, Any]]) -> dict[str, Any]:
-    """Wanted items with the cart lines that serve them, then the lines that serve none."""
-    tones = {"match": ("good", "right"), "partial": ("warn", "in part"), "extra": ("bad", "not wanted")}
-    left = list(done)
-    lines: list[list[Cell]] = []
-    for item in items:
-        own = [line for line in left if _serves(line, item)]
-        left = [line for line in left if line not in own]
-        have = sum(number(line.get("qty")) for line in own)
-        wanted = number(item.get("qty", 1))
-        if not own:
-            verdict = _cell("missing", "bad")
-        elif have == wanted:
-            verdict = _cell("right", "good")
-        else:
-            verdict = _cell("too few" if have < wanted else "too many", "warn")
-        cell = _cell("; ".join(_item(line)["text"] for line in own) or "—")
-        lines.append([_item(item), cell, verdict])
-    for line in left:
-        tone, text = tones.get(words(line.get("status")), ("bad", "not wanted"))
-        lines.append(["—", _item(line), _cell(text, tone)])
-    return _block("Hidden goal and your cart", ["Wanted", "In the cart", ""], lines)
-
-
-def _serves(line: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
-    same = line.get("product_id") == item.get("product_id")
-    return same and item.get("variant_id") in (None, line.get("variant_id"))
-
-
-def _list_block(goal: Mapping[str, Any], done: list[dict[str, Any]]) -> dict[str, Any]:
-    feasible = {words(entry.get("product_id")): entry for entry in rows(goal.get("feasible"))}
-    lines: list[list[Cell]] = []
-    for rank, entry in enumerate(done, 1):
-        product = words(entry.get("product_id"))
-        known = {**feasible.get(product, {}), **entry}
-        if entry.get("feasible"):
-            verdict = _cell("fits", "good")
-        else:
-            verdict = _cell("does not fit", "bad", words(entry.get("violates")))
-        lines.append([rank, _cell(known.get("title") or product, sub=product), verdict])
-    wanted = words(goal.get("constraints")) or "nothing in particular"
-    order = " before ".join(map(words, goal["priorities"])) if isinstance(goal.get("priorities"), list) else ""
-    note = f"Wanted: {words(goal.get('type'))}; {wanted}." + (f" Best means {order}." if order else "")
-    return _block("Your list against the hidden goal", ["#", "Recommended", ""], lines, note)
-
-
-def _feasible_block(goal: Mapping[str, Any]) -> dict[str, Any]:
-    best = goal.get("best") if isinstance(goal.get("best"), list) else []
-    places = {words(product): place for place, product in enumerate(best or [], 1)}
-    entries = rows(goal.get("feasible"))
-    entries.sort(key=lambda entry: (places.get(words(entry.get("product_id")), 10**6), -number(entry.get("utility"))))
-    lines: list[list[Cell]] = []
-    for entry in entries:
-        product = words(entry.get("product_id"))
-        lines.append(
-            [
-                places.get(product, ""),
-                _cell(entry.get("title"), sub=product),
-                f"${number(entry.get('price')):.2f}",
-                words(entry.get("rating")),
-                words(entry.get("ship_days")),
-                words(entry.get("brand")),
-                f"{number(entry.get('utility')):.2f}",
-            ]
-        )
-    columns = ["Best", "Product", "Price", "Rating", "Ship days", "Brand", "Utility"]
-    return _block("All products that would have fitted", columns, lines)
-
-
 def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Which turns were the customer's doing, and what was said when."""
     blocks = []
@@ -220,30 +97,44 @@ def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
         if step.get("discounted")
     ]
     if turns:
-        blocks.append(_block("Turns that were not counted as yours", ["Turn", "Why"], turns))
-    slots = [_slot(slot) for slot in rows(trajectory.get("ledger"))]
-    if slots:
-        blocks.append(_block("What the customer said", ["What", "Opening", "Told"], slots))
+        blocks.append(block("Turns that were not counted as yours", ["Turn", "Why"], turns))
+    for title, slots in _said(trajectory):
+        blocks.append(block(title, ["What", "Opening", "Told"], [_slot(slot) for slot in slots]))
     return blocks
+
+
+def _said(trajectory: Mapping[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The ledger's slots under a heading; those of a journey under one for each wish, which their keys begin with."""
+    title, slots = "What the customer said", rows(trajectory.get("ledger"))
+    goal = mapping(trajectory.get("goal"))
+    if goal.get("env_id") != JOURNEY:
+        return [(title, slots)] if slots else []
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for slot in slots:
+        groups.setdefault(words(slot.get("key")).partition(":")[0], []).append(slot)
+    names = {str(place): f"{place + 1}. {wish_name(wish)}: " for place, wish in enumerate(rows(goal.get("intents")))}
+    return [(names.get(place, "") + title[0].lower() + title[1:], found) for place, found in groups.items()]
 
 
 def _slot(slot: Mapping[str, Any]) -> list[Cell]:
     said = rows(slot.get("said"))
-    text, item = words(slot.get("text") or slot.get("key")), words(slot.get("item_name"))
+    # Some slots only name what the customer is after and have no value.
+    text = words(slot.get("text") or slot.get("key")).removesuffix(": ")
+    item = words(slot.get("item_name"))
     if any(mention.get("turn") == 0 for mention in said):
         opening: Cell = "said"
     else:
-        opening = _cell("left out", "warn") if slot.get("omitted") else _cell("came up later", "muted")
+        opening = cell("left out", "warn") if slot.get("omitted") else cell("came up later", "muted")
     told = "; ".join(_when(mention, text) for mention in said)
-    when = _cell(told) if told else _cell("never said, so not scored", "muted")
-    return [_cell(text, sub="" if item == text else item), opening, when]
+    when = cell(told) if told else cell("never said, so not scored", "muted")
+    return [cell(text, sub="" if item == text else item), opening, when]
 
 
 def _when(mention: Mapping[str, Any], final: str) -> str:
     """When something was said, and what, where it was not yet what counted in the end."""
     turn = mention.get("turn")
     where = "opening" if turn in (0, None) else f"turn {words(turn)}"
-    act, text = words(mention.get("act")), words(mention.get("text"))
+    act, text = words(mention.get("act")), words(mention.get("text")).removesuffix(": ")
     where += f" ({act})" if act and act != "open" else ""
     return where if text in ("", final) else f"{where}: {text}"
 
@@ -303,9 +194,19 @@ def _step(entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
             }
             for line in rows(shop.get("cart"))
         ],
+        "returns": [_returned(entry) for entry in rows(shop.get("returns"))],
         "sold_out": [names.get(words(item), words(item)) for item in sold_out] if isinstance(sold_out, list) else [],
         "summary": " · ".join(summary) or "—",
     }
+
+
+def _returned(entry: Mapping[str, Any]) -> str:
+    """A return or an exchange in one sentence."""
+    kind, reason = words(entry.get("kind")), words(entry.get("reason")).replace("_", " ")
+    told = f"Sent back: line {words(entry.get('line_id'))} ({kind}), reason: {reason}"
+    if entry.get("method"):
+        told += f", money back by {words(entry['method']).replace('_', ' ')}"
+    return told + (f", for {words(entry['new_product_id'])}" if entry.get("new_product_id") else "")
 
 
 def timeline(trajectory: Mapping[str, Any], *, start: int = 0) -> dict[str, Any]:

@@ -14,11 +14,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ecomrlve.collections import TASKS
 from ecomrlve.errors import EcomrlveError, InvalidActionError
 from ecomrlve.protocol import parse_action
 
-# The environments that can be played here, with their names for people.
-ENVIRONMENTS = {"E_CART": "Fill a cart (E_CART)", "E_PD": "Find products (E_PD)"}
+_NAMES = {
+    "E_CART": "Fill a cart",
+    "E_PD": "Find products",
+    "E_SUB": "Find a substitute",
+    "E_RETURN": "Return something",
+    "E_STATUS": "Track an order",
+    "E_POLICY": "Answer a policy question",
+    "E_BUNDLE": "Plan a bundle",
+    "E_JOURNEY": "Several wishes in one talk",
+}
+JOURNEY = "E_JOURNEY"
+# The environments that can be played here, with their names for people; the first is where a newcomer starts.
+ENVIRONMENTS = {env_id: f"{name} ({env_id})" for env_id, name in _NAMES.items() if env_id in TASKS}
 PLAYER = {"player": "you", "kind": "human"}
 MOST_ACTIONS = 60
 
@@ -77,7 +89,7 @@ class Shop:
             SessionError: There is no such environment here.
         """
         if not isinstance(env_id, str) or env_id not in ENVIRONMENTS:
-            raise SessionError(f"There is no environment {env_id!r} here; choose {' or '.join(ENVIRONMENTS)}.")
+            raise SessionError(f"There is no environment {env_id!r} here; choose one of {', '.join(ENVIRONMENTS)}.")
         import ecomrlve
 
         return ecomrlve.make(env_id, catalog=self.engine)

@@ -7,9 +7,9 @@ from gradio.themes.utils import colors
 
 from components.widgets.base import ASSETS
 
-STYLES = ("tokens.css", "page.css", "base.css", "play.css", "episodes.css")
+STYLES = ("tokens.css", "page.css", "base.css", "play.css", "panels.css", "episodes.css")
 # In this order: the later ones use the earlier.
-LIBRARIES = ("lib.js", "swatch.js", "filters.js", "parts.js")
+LIBRARIES = ("lib.js", "swatch.js", "filters.js", "parts.js", "answer_form.js")
 
 _ACCENT = colors.Color(
     name="pine",

@@ -7,14 +7,38 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.session import ENVIRONMENTS, Episode, Turn
+from components.session import ENVIRONMENTS, JOURNEY, Episode, Turn
+from ecomrlve.collections import TASKS as ENGINE_TASKS
+from ecomrlve.shop.order_history import STATUSES
 
 # A longer tool result is cut in the conversation; the cards and the raw JSON of the trajectory have all of it.
 MOST_CHARACTERS = 12_000
-# What a newcomer has to know about a task, in one sentence each.
+# What a newcomer has to know about a task, in one or two sentences each.
 TASKS = {
     "E_CART": "Put exactly what the customer wants into the cart (right product, variant and quantity), then submit.",
     "E_PD": "Find products that meet everything the customer asks for, rank them best first, and submit the list.",
+    "E_SUB": "What the customer wanted is sold out: find compatible products that meet what it asks for, rank them "
+    "most similar first, and submit the list.",
+    "E_RETURN": "Find the order line that the customer means, check whether it may go back, make exactly the return or "
+    "exchange it wants (or none, if it may not), and submit what you did.",
+    "E_STATUS": "Find the order that the customer means, and submit its status and, if asked, when it arrives.",
+    "E_POLICY": "Read the help page that decides, look up what it depends on, and submit the one right answer.",
+    "E_BUNDLE": "Find one product for each part of the customer's project, all within its budget, and submit them.",
+    "E_JOURNEY": "The customer has several wishes, one after the other. Each answer is for the wish raised last that "
+    "is still open: choose above the answer what kind of wish that is.",
+}
+# Fields of an answer whose possible values their description lists: they are offered as a choice.
+CHOICES = {"order_status": STATUSES, "return_decision": ("return", "exchange", "not_eligible")}
+# Where an answer may hold a list of up to k products, best first.
+RANKED = ("E_PD", "E_SUB", JOURNEY)
+# With none of these, an environment shows no products.
+PRODUCT_TOOLS = ("catalog_", "user_get_visit_history")
+# What people call the list of products in an answer.
+LISTS = {
+    "E_PD": "Your recommendations, best first",
+    "E_SUB": "Your substitutes, most similar first",
+    "E_RETURN": "The replacement you suggest, if one is wanted",
+    "E_BUNDLE": "Your bundle, one product for each part",
 }
 # `ask_user` and `submit_answer` are the message box and the answer here.
 NOT_IN_FORM = frozenset(("ask_user", "submit_answer"))
@@ -34,15 +58,18 @@ def meters(episode: Episode | None, version: int, *, note: str = "", failed: boo
         return {"version": version, "status": status, "note": note or hint}
     seen = episode.observation
     taken = seen.turn
+    journey = episode.env_id == JOURNEY
     return {
         "version": version,
         "status": "running" if episode.running else "finished",
         "turn": taken + 1 if episode.running else taken,
         "turn_budget": taken + seen.turns_left,
+        # Only where several wishes share the turns do those left for the present one differ from those left in all.
+        "wish_turns": seen.intent_turns_left if journey and episode.running else None,
         "tool_budget": seen.tool_budget,
         "list_size": seen.list_size,
-        "show_list": "recommended_product_ids" in seen.answer_fields,
-        "search_depth": seen.search_depth,
+        "show_list": episode.env_id in RANKED,
+        "search_depth": seen.search_depth if _shows_products(episode) else None,
         "today": seen.today,
         "env_id": episode.env_id,
         "difficulty": episode.difficulty,
@@ -124,17 +151,37 @@ def error_of(result: Any) -> str:
 def desk(episode: Episode | None, version: int) -> dict[str, Any]:
     """Value of the desk, where a turn is put together."""
     if episode is None:
-        return {"running": False, "version": version, "episode": "", "answer_fields": [], "log": None}
+        return {"running": False, "version": version, "episode": "", "kinds": [], "log": None}
     return {
         "running": episode.running,
         "version": version,
         "episode": episode.key,
         "task": TASKS[episode.env_id],
         "tool_budget": episode.observation.tool_budget,
-        "list_size": episode.observation.list_size,
-        "answer_fields": _answer_fields(episode.observation.answer_fields),
+        "kinds": _kinds(episode),
         "log": episode.log(),
     }
+
+
+def _kinds(episode: Episode) -> list[dict[str, Any]]:
+    """What an answer may be about, each with its fields: one kind, or in a journey those of all wishes it may hold."""
+    fields, k = _answer_fields(episode.observation.answer_fields), episode.observation.list_size
+    if episode.env_id != JOURNEY:
+        return [_kind(episode.env_id, fields, k)]
+    by_name = {field["name"]: field for field in fields}
+    names = set(ENGINE_TASKS[JOURNEY].tools)
+    # Nothing here knows which wishes this journey holds: all that the environment has tools for are offered.
+    return [
+        _kind(env_id, [by_name[name] for name in ENGINE_TASKS[env_id].answer.model_fields if name in by_name], k)
+        for env_id in ENVIRONMENTS
+        if env_id != JOURNEY and names.issuperset(ENGINE_TASKS[env_id].tools)
+    ]
+
+
+def _kind(env_id: str, fields: list[dict[str, Any]], list_size: int) -> dict[str, Any]:
+    most = {"E_PD": list_size, "E_SUB": list_size, "E_RETURN": 1}.get(env_id)
+    title = LISTS.get(env_id, "")
+    return {"id": env_id, "label": ENVIRONMENTS[env_id], "fields": fields, "list_title": title, "most": most}
 
 
 def _answer_fields(schemas: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -142,12 +189,20 @@ def _answer_fields(schemas: Mapping[str, Mapping[str, Any]]) -> list[dict[str, A
         {
             "name": name,
             "type": schema.get("type", "string"),
-            "choices": list(schema.get("enum", ())),
+            "choices": _choices(name, schema),
             "description": schema.get("description", ""),
         }
         for name, schema in schemas.items()
         if name != "done"
     ]
+
+
+def _choices(name: str, schema: Mapping[str, Any]) -> list[str]:
+    """The values that a field may have: those of its schema, or those that its description lists."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    listed = CHOICES.get(name, ())
+    return list(listed) if all(choice in schema.get("description", "") for choice in listed) else []
 
 
 def tool_form(episode: Episode | None) -> dict[str, Any]:
@@ -180,7 +235,7 @@ def variant_label(variant: Any) -> str:
 def cards(episode: Episode | None) -> dict[str, Any]:
     """Value of the product cards: everything tools returned in this episode, newest first."""
     if episode is None:
-        return {"episode": "", "cards": [], "recommends": False}
+        return {"episode": "", "cards": [], "recommends": False, "hidden": False}
     found: dict[str, dict[str, Any]] = {}
     calls = [(turn, call) for turn in episode.turns for call in turn.calls]
     for position, (turn, call) in enumerate(calls):
@@ -193,7 +248,13 @@ def cards(episode: Episode | None) -> dict[str, Any]:
     for card in ordered:
         del card["order"]
     recommends = "recommended_product_ids" in episode.observation.answer_fields
-    return {"episode": episode.key, "cards": ordered, "recommends": recommends}
+    hidden = not _shows_products(episode)
+    return {"episode": episode.key, "cards": ordered, "recommends": recommends, "hidden": hidden}
+
+
+def _shows_products(episode: Episode) -> bool:
+    """Whether any tool of the environment shows products."""
+    return any(tool["function"]["name"].startswith(PRODUCT_TOOLS) for tool in episode.observation.tools)
 
 
 def _source(turn: Turn, call: Mapping[str, Any]) -> str:
@@ -213,14 +274,14 @@ def products_in(result: Any) -> Iterator[dict[str, Any]]:
 
 
 def _blank_card(product_id: str) -> dict[str, Any]:
-    card: dict[str, Any] = dict.fromkeys(("price", "rating", "ship_days", "stock", "in_stock"))
+    card: dict[str, Any] = dict.fromkeys(("price", "rating", "ship_days", "stock", "in_stock", "similarity"))
     text = dict.fromkeys(("title", "type", "category", "color", "description"), "")
     return {"product_id": product_id, **card, **text, "attributes": {}, "variants": []}
 
 
 def _merge(card: dict[str, Any], item: Mapping[str, Any]) -> None:
     """Put what a later result says over what an earlier one said."""
-    for name in ("title", "type", "category", "description", "price", "rating", "ship_days", "stock"):
+    for name in ("title", "type", "category", "description", "price", "rating", "ship_days", "stock", "similarity"):
         if item.get(name) is not None:
             card[name] = item[name]
     attributes = {"brand": item["brand"]} if item.get("brand") else {}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ecomrlve.errors import UnknownEnvironmentError
-from ecomrlve.tasks.base import Task
-from ecomrlve.tasks.cart import CartTask
-from ecomrlve.tasks.discovery import DiscoveryTask
+from ecomrlve.tasks.base import AnyTask
+from ecomrlve.tasks.journey import INTENTS, JourneyTask
 
-TASKS: dict[str, Task] = {task.env_id: task for task in (CartTask(), DiscoveryTask())}
+TASKS: dict[str, AnyTask] = {task.env_id: task for task in (*INTENTS, JourneyTask())}
 
 # C1 ⊂ C2 ⊂ C4 ⊂ C8, as published.
 COLLECTIONS: dict[str, tuple[str, ...]] = {
@@ -35,7 +34,8 @@ def resolve(name: str | Sequence[str]) -> tuple[str, ...]:
             if env_id not in TASKS:
                 where = f"collection {part} needs {env_id}, which" if part in COLLECTIONS else f"environment {env_id!r}"
                 raise UnknownEnvironmentError(
-                    f"{where} is not in this version; there are {', '.join(sorted(TASKS))} and collection C1"
+                    f"{where} is not in this version; there are {', '.join(sorted(TASKS))} and collections "
+                    f"{', '.join(COLLECTIONS)}"
                 )
             if env_id not in found:
                 found.append(env_id)

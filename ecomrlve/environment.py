@@ -17,7 +17,7 @@ from ecomrlve.episode import Episode
 from ecomrlve.errors import EpisodeNotRunningError, OptionError, SeedError, UnknownEnvironmentError, short
 from ecomrlve.protocol import Observation, system_prompt
 from ecomrlve.streams import key_of
-from ecomrlve.tasks.base import Task
+from ecomrlve.tasks.base import AnyTask
 from ecomrlve.trajectory import Trajectory, record
 
 HIGHEST_SEED = 2**63 - 1
@@ -146,7 +146,7 @@ class Environment:
         return self._episode
 
     @staticmethod
-    def task_of(env_id: str) -> Task:
+    def task_of(env_id: str) -> AnyTask:
         """The task behind an environment's name."""
         return TASKS[env_id]
 

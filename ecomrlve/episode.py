@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from ecomrlve.catalog.search import SearchEngine
-from ecomrlve.customer.dialogue import Customer, Reply, TurnFacts
+from ecomrlve.customer.dialogue import Reply, TurnFacts
+from ecomrlve.customer.ledger import Ledger
 from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import EpisodeNotRunningError, InvalidActionError, Refused, short
+from ecomrlve.intents import SUBJECT_CHANGED, Intent, intents_of, spoken
 from ecomrlve.protocol import Action, Observation, ToolCall, parse_action
 from ecomrlve.rewards import Reward, efficiency, hallucination
 from ecomrlve.shop.stock import Unit
-from ecomrlve.tasks.base import Task, generate
+from ecomrlve.tasks.base import AnyTask, ComposedTask, Part, Verdict, generate
 from ecomrlve.tools import REGISTRY, make_tool
 from ecomrlve.tools.base import plain_schema
 
@@ -51,28 +54,33 @@ class Episode:
         seed: What everything in it is keyed by, together with the environment.
     """
 
-    def __init__(self, task: Task, engine: SearchEngine, axes: Difficulty, seed: int):
+    def __init__(self, task: AnyTask, engine: SearchEngine, axes: Difficulty, seed: int):
         self.task = task
         self.axes = axes
         self.seed = seed
         key = (task.env_id, seed)
         self.problem = generate(task, engine, axes, key)
         self.world = self.problem.world
-        self.ledger = self.problem.ledger()
-        self.customer = Customer(task.env_id, self.ledger, self.problem.persona, axes.noise, key)
+        self.intents = intents_of(task, self.problem, axes.turn_budget, axes.noise, key)
+        # A journey has the turns of all its intents together.
+        self.turn_budget = axes.turn_budget * len(self.intents.all)
         self.turn = 0
         self.user_turns = 0
         self.terminated = self.truncated = False
         self.reward: Reward | None = None
         self.done: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
-        self._quality = 0.0
         # Copies of the episode's own: what an agent does to its observation must not reach another episode.
         schemas = json.loads(_schemas(task))
         self._tools = tuple(schemas["tools"])
         self._answer_fields = schemas["answer"]
         self._last_said: str | None = None
-        self.opening = self.customer.open()
+        self.opening = self.intents.current.customer.open()
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was said of the current intent."""
+        return self.intents.current.ledger
 
     @property
     def over(self) -> bool:
@@ -84,7 +92,8 @@ class Episode:
         return Observation(
             messages=tuple(messages),
             turn=self.turn,
-            turns_left=self.axes.turn_budget - self.turn,
+            turns_left=self.turn_budget - self.turn,
+            intent_turns_left=min(self.intents.current.turns_left, self.turn_budget - self.turn),
             tool_budget=self.axes.tool_budget,
             search_depth=self.axes.search_depth,
             list_size=self.axes.list_size,
@@ -110,7 +119,9 @@ class Episode:
         if self.over:
             raise EpisodeNotRunningError("this episode is over; call reset() to start the next one")
         started = time.perf_counter()
+        now = self.intents.current
         self.turn += 1
+        now.turns += 1
         try:
             if isinstance(raw, dict) and set(raw) == {UNREADABLE}:
                 raise InvalidActionError(str(raw[UNREADABLE]))
@@ -121,29 +132,35 @@ class Episode:
             return self._end_invalid(raw, str(error), started)
         before = _Before(self)
         results, messages = self._use_tools(calls)
-        turns_left = self.axes.turn_budget - self.turn
         # What is sold out by now may be asked for, and must be said before an answer counts.
-        gone = self.task.sold_out(self.problem, self.ledger)
+        gone = now.task.sold_out(now.problem, now.ledger)
         for key in gone:
-            self.ledger.wake(key)
-        hasty = answer is not None and turns_left > 0 and not self.ledger.everything_said()
+            now.ledger.wake(key)
+        hasty = answer is not None and now.turns_left > 0 and not now.ledger.everything_said()
         accepted = answer is not None and not hasty
         reply: Reply | None
         if accepted and answer is not None:
             for identifier in answer.get("recommended_product_ids", []):
                 self.world.output(identifier)
-            reply = self.customer.thank(self.turn)
+            now.answer = answer
+            reply, following = now.customer.thank(self.turn), self.intents.close(self.turn)
         else:
-            reply = self.customer.react(self._facts(action.message, before, gone, hasty, turns_left))
-            self.user_turns += bool(reply and reply.discount)
+            reply = now.customer.react(self._facts(now, action.message, before, gone, hasty))
+            now.heard(reply)
+            following = None if hasty or (reply and reply.quit) else self.intents.interrupt(self.turn)
+            if following is not None:
+                following = replace(following, discount=SUBJECT_CHANGED)
+        replies = [(intent, part) for intent, part in ((now, reply), (self.intents.current, following)) if part]
+        reply = spoken(reply, following)
+        self.user_turns += bool(reply and reply.discount)
         sold_out = self.world.stock.end_turn()
         if reply is not None:
             messages.append(_customer_message(reply))
-        self.terminated = accepted or bool(reply and reply.quit)
-        self.truncated = not self.terminated and turns_left <= 0
+        self.terminated = bool(reply and reply.quit) or not self.intents.unanswered
+        self.truncated = not self.terminated and self.turn >= self.turn_budget
         if self.over:
-            self._judge(answer if accepted else None, "" if accepted else _without_answer(self.truncated))
-        self._record(raw, action, results, reply, sold_out, started)
+            self._judge("" if not self.intents.unanswered else _without_answer(self.truncated))
+        self._record(raw, action, results, reply, replies, sold_out, started)
         return self.observe(messages)
 
     def _use_tools(
@@ -161,21 +178,19 @@ class Episode:
             messages.append({"role": "tool", "name": call.name, "args": plain_copy(call.args), "result": result})
         return results, messages
 
-    def _facts(
-        self, message: str, before: _Before, gone: Mapping[str, Unit], hasty: bool, turns_left: int
-    ) -> TurnFacts:
+    def _facts(self, now: Intent, message: str, before: _Before, gone: Mapping[str, Unit], hasty: bool) -> TurnFacts:
         """What the customer can know of this turn."""
         shown = self.world.shown_in(message, before.seen) if message else []
-        sight = self.task.see(self.problem, self.ledger, shown)
-        better = sight.quality > self._quality
-        self._quality = max(self._quality, sight.quality)
+        sight = now.task.see(now.problem, now.ledger, shown)
+        better = sight.quality > now.quality
+        now.quality = max(now.quality, sight.quality)
         looked = len(self.world.seen) > len(before.seen) or len(self.world.seen_variants) > before.variants
         return TurnFacts(
             turn=self.turn,
-            turns_left=turns_left,
+            turns_left=now.turns_left,
             message=message,
             hasty=hasty,
-            cart_changed=self.world.cart.lines != before.cart,
+            changed=self.world.cart.lines != before.cart or self.world.transactions() != before.transactions,
             shown=len(shown),
             complaints=sight.complaints,
             reached=sight.reached,
@@ -189,7 +204,7 @@ class Episode:
         checked = []
         for call in action.tool_calls:
             if call.name not in self.task.tools and call.name != "datetime_now":
-                known = ", ".join([*self.task.tools, "datetime_now", "ask_user", "submit_answer"])
+                known = ", ".join([*offered_tools(self.task), "ask_user", "submit_answer"])
                 where = "no tool is" if call.name not in REGISTRY else f"{self.task.env_id} does not offer the tool"
                 raise InvalidActionError(f"{where} called {short(call.name)!r}; the tools here are {known}")
             checked.append((call, REGISTRY[call.name].validate(call.args)))
@@ -199,7 +214,10 @@ class Episode:
         if action.answer is None:
             return None
         try:
-            return self.task.answer.model_validate(action.answer).model_dump()
+            if self.problem.parts:
+                # In a journey a field of any intent must be well formed; those of the current one count.
+                self.task.answer.model_validate(action.answer)
+            return self.intents.current.task.answer.model_validate(action.answer).model_dump()
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in problem["loc"])
@@ -213,15 +231,30 @@ class Episode:
             ).as_result()
         return REGISTRY[call.name].call(self.world, arguments)
 
-    def _judge(self, answer: Mapping[str, Any] | None, note: str) -> None:
-        verdict = self.task.verify(self.problem, self.ledger, answer or {}, self.axes)
+    def _verdict(self) -> Verdict:
+        """What the verifiers of all intents say."""
+        found = [
+            (intent, intent.task.verify(intent.problem, intent.ledger, intent.answer or {}, self.axes))
+            for intent in self.intents.all
+        ]
+        if not isinstance(self.task, ComposedTask):
+            return found[0][1]
+        parts = [
+            (Part(intent.task, intent.problem), intent.ledger, verdict if intent.answer is not None else None)
+            for intent, verdict in found
+        ]
+        return self.task.judge(self.problem, parts)
+
+    def _judge(self, note: str) -> None:
+        verdict = self._verdict()
+        answered = not self.intents.unanswered
         seen = {identifier for identifier, ok in self.world.outputs.items() if ok}
         self.reward = Reward.of(
             verdict.task,
-            efficiency(self.turn, self.user_turns, self.axes.turn_budget),
+            efficiency(self.turn, self.user_turns, self.turn_budget),
             hallucination(self.world.outputs, seen),
             verdict.parts | {"turns": self.turn, "user_turns": self.user_turns},
-            verdict.correct and answer is not None,
+            verdict.correct and answered,
             f"{note}{verdict.reason}",
         )
         self.done = verdict.done
@@ -229,7 +262,7 @@ class Episode:
     def _end_invalid(self, raw: object, reason: str, started: float) -> Observation:
         self.terminated = True
         self.reward = Reward.invalid(f"{INVALID}{reason}")
-        self._record(raw, None, [], None, [], started)
+        self._record(raw, None, [], None, [], [], started)
         return self.observe([])
 
     def _record(
@@ -238,12 +271,21 @@ class Episode:
         action: Action | None,
         results: list[dict[str, Any]],
         reply: Reply | None,
+        replies: Sequence[tuple[Intent, Reply]],
         sold_out: list[Unit],
         started: float,
     ) -> None:
         said = None
         if reply is not None:
-            said = {"acts": list(reply.acts), "text": reply.text, "slots": list(reply.slots), "new": list(reply.new)}
+            said = {
+                "acts": list(reply.acts),
+                "text": reply.text,
+                "slots": [self.intents.key(intent, key) for intent, part in replies for key in part.slots],
+                "new": [self.intents.key(intent, key) for intent, part in replies for key in part.new],
+            }
+        shop: dict[str, Any] = {"cart": self.world.cart_lines()}
+        if self.world.transactions():
+            shop["returns"] = self.world.returns.listed()
         self.steps.append(
             {
                 "turn": self.turn,
@@ -253,7 +295,7 @@ class Episode:
                 "customer": said,
                 "discounted": bool(reply and reply.discount and not self.terminated),
                 "discount_reason": reply.discount if reply else "",
-                "shop": {"cart": self.world.cart_lines(), "sold_out": [self._unit_id(*u) for u in sold_out]},
+                "shop": shop | {"sold_out": [self._unit_id(*u) for u in sold_out]},
                 "ms": round(1000 * (time.perf_counter() - started), 3),
             }
         )
@@ -269,6 +311,7 @@ class _Before:
         self.seen = dict(episode.world.seen)
         self.variants = len(episode.world.seen_variants)
         self.cart = dict(episode.world.cart.lines)
+        self.transactions = episode.world.transactions()
 
 
 def plain_copy(value: Any) -> Any:
@@ -301,7 +344,7 @@ def _without_answer(truncated: bool) -> str:
 _schema_texts: dict[str, str] = {}
 
 
-def _schemas(task: Task) -> str:
+def _schemas(task: AnyTask) -> str:
     """The tools' and the answer's schemas as JSON text, from which each episode makes its own copy."""
     if task.env_id not in _schema_texts:
         schemas = {"tools": _offered(task), "answer": plain_schema(task.answer)["properties"]}
@@ -309,7 +352,12 @@ def _schemas(task: Task) -> str:
     return _schema_texts[task.env_id]
 
 
-def _offered(task: Task) -> tuple[dict[str, Any], ...]:
+def offered_tools(task: AnyTask) -> tuple[str, ...]:
+    """The names of the tools that an environment offers: its task's, and the date."""
+    return tuple(dict.fromkeys((*task.tools, "datetime_now")))
+
+
+def _offered(task: AnyTask) -> tuple[dict[str, Any], ...]:
     """The schemas an agent sees: the task's tools, the date, talking, answering."""
     answer = {
         "type": "function",
@@ -319,5 +367,5 @@ def _offered(task: Task) -> tuple[dict[str, Any], ...]:
             "parameters": plain_schema(task.answer),
         },
     }
-    schemas = [REGISTRY[name].schema for name in (*task.tools, "datetime_now")]
+    schemas = [REGISTRY[name].schema for name in offered_tools(task)]
     return (*schemas, ASK_USER.schema, answer)

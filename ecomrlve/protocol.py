@@ -280,6 +280,7 @@ class Observation:
             ``{"role": "tool", "name": str, "args": dict, "result": dict}``.
         turn: Turns taken so far.
         turns_left: Turns that may still be taken.
+        intent_turns_left: Those of them that are meant for what the customer is after now; fewer only in a journey.
         tool_budget: Tool calls that one turn may hold.
         search_depth: Most results that one page of a search may hold.
         list_size: Longest list of recommendations that is scored.
@@ -292,6 +293,7 @@ class Observation:
     messages: tuple[dict[str, Any], ...]
     turn: int
     turns_left: int
+    intent_turns_left: int
     tool_budget: int
     search_depth: int
     list_size: int

@@ -12,6 +12,7 @@ from ecomrlve import __version__
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.episode import Episode, plain_copy
+from ecomrlve.intents import Intent
 
 SCHEMA = 1
 # What may differ between two runs of the same actions: of the whole record; of a step or a tool result, only "ms".
@@ -58,15 +59,27 @@ def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str
             "axes": episode.axes.axes(),
             "opening": {"acts": list(opening.acts), "text": opening.text, "slots": list(opening.slots)},
             "steps": plain_copy(episode.steps),
-            "goal": episode.task.reveal(problem, episode.ledger),
+            "goal": revealed(episode),
             "done": episode.done,
-            "ledger": [_ledger_entry(episode, slot) for slot in episode.ledger.slots.values()],
+            "ledger": [
+                _ledger_entry(episode, intent, slot)
+                for intent in episode.intents.all
+                for slot in intent.ledger.slots.values()
+            ],
             "dropped_hazards": list(problem.dropped),
             "reward": reward.to_dict(),
             "terminated": episode.terminated,
             "truncated": episode.truncated,
         }
     )
+
+
+def revealed(episode: Episode) -> dict[str, Any]:
+    """The goal, for people, after the end; that of a journey lists those of its intents."""
+    goals = [intent.task.reveal(intent.problem, intent.ledger) for intent in episode.intents.all]
+    if len(goals) == 1:
+        return goals[0]
+    return {"env_id": episode.task.env_id, "intents": goals}
 
 
 def stable(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,14 +108,14 @@ def described(engine: SearchEngine) -> dict[str, str]:
     return {"name": engine.catalog.name, "fingerprint": engine.catalog.fingerprint, "search": engine.method}
 
 
-def _ledger_entry(episode: Episode, slot: Slot) -> dict[str, Any]:
-    sayings = episode.ledger.sayings.get(slot.key, [])
+def _ledger_entry(episode: Episode, intent: Intent, slot: Slot) -> dict[str, Any]:
+    sayings = intent.ledger.sayings.get(slot.key, [])
     return {
-        "key": slot.key,
+        "key": episode.intents.key(intent, slot.key),
         "kind": slot.kind,
         "text": slot_text(slot, slot.value),
         "item_name": slot.item_name,
-        "omitted": slot.key in episode.problem.omitted,
+        "omitted": slot.key in intent.problem.omitted,
         "said": [{"turn": s.turn, "act": s.act, "text": slot_text(slot, s.value)} for s in sayings],
     }
 

@@ -119,7 +119,7 @@ def engine() -> Any:
 def new_world(words_engine: Any) -> Callable[..., Any]:
     """Makes worlds without a task around them. Axes are given by name: `new_world(d=3, distractors=0.2)`."""
     from ecomrlve.difficulty import difficulty
-    from ecomrlve.shop.world import World
+    from ecomrlve.shop.world import Setting, World
 
     def make(
         seed: int = 0,
@@ -127,6 +127,7 @@ def new_world(words_engine: Any) -> Callable[..., Any]:
         d: int = 0,
         variant_share: float = 0.5,
         by_variant: bool = True,
+        delivered_share: float | None = 0.5,
         sellout: float = 0.0,
         engine: Any = None,
         **axes: float,
@@ -135,8 +136,7 @@ def new_world(words_engine: Any) -> Callable[..., Any]:
             engine or words_engine,
             difficulty(d, axes),
             ("test", seed),
-            variant_share=variant_share,
-            by_variant=by_variant,
+            Setting(variant_share, by_variant, delivered_share),
             sellout=sellout,
         )
 

@@ -19,6 +19,7 @@ FLOORS = (
     ("shop",),
     ("customer", "tools"),
     ("tasks",),
+    ("intents",),
     ("collections", "episode"),
     ("trajectory",),
     ("environment",),

@@ -225,6 +225,7 @@ OBSERVATION = Observation(
         {"role": "tool", "name": "cart_view", "args": {}, "result": {"lines": [], "total": 0.0}},
     ),
     turn=2,
+    intent_turns_left=3,
     turns_left=5,
     tool_budget=3,
     search_depth=140,

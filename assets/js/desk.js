@@ -1,19 +1,16 @@
 /* The agent's desk: message, collected tool calls, answer, raw action. It is the only widget that talks to the
    episode; the others hand it their wishes over the bus. Every request carries the version it was made on and the
    log of the episode, so that a stale click does nothing and a restarted server can replay the log first. */
-const { el, on, emit, say, plural, saveLog, link } = window.ecom;
+const { el, on, emit, say, plural, saveLog, link, answerForm } = window.ecom;
 const root = element.querySelector(".ec-desk");
 
 let tray = [];
-let answer = [];
-let values = {};
 let episode = "";
 let busy = false;
 let sent = null;
 let wakeup = 0;
 
-const state = () => props.value || { running: false, version: 0, answer_fields: [] };
-const asksFor = (name) => (state().answer_fields || []).some((field) => field.name === name);
+const state = () => props.value || { running: false, version: 0, kinds: [] };
 const message = el("textarea", {
   id: "ec-message",
   rows: 2,
@@ -25,6 +22,10 @@ const hint = el("p", { class: "ec-error", role: "alert" });
 const calls = el("ul", { class: "ec-tray", "aria-label": "Calls collected for this turn" });
 const count = el("p", { class: "ec-count" });
 const answerBox = el("div", { class: "ec-answer" });
+const answer = answerForm(answerBox, () => {
+  delete submitButton.dataset.sure;
+  submitButton.firstChild.textContent = answer.isList() ? "Submit list " : "Submit answer ";
+});
 const raw = el("textarea", {
   id: "ec-raw",
   rows: 4,
@@ -96,17 +97,6 @@ function dispatch(action, clears) {
   trigger("submit", { version: state().version, action, log: state().log });
 }
 
-/* What was typed for a field of the answer, as the type that the field has. */
-function typed(text, type) {
-  if (type === "array")
-    return text
-      .split(",")
-      .map((part) => part.trim())
-      .filter(Boolean);
-  if ((type === "number" || type === "integer") && Number.isFinite(Number(text))) return Number(text);
-  return text;
-}
-
 function send(final) {
   const text = message.value.trim();
   if (!final && !text && !tray.length) {
@@ -118,17 +108,13 @@ function send(final) {
   if (text) action.assistant_message = text;
   if (tray.length) action.tool_calls = tray;
   if (final) {
-    action.answer = { done: true };
-    if (asksFor("recommended_product_ids")) {
-      if (!answer.length && submitButton.dataset.sure !== "yes") {
-        submitButton.dataset.sure = "yes";
-        hint.textContent = "Your list is empty: use “Recommend” on a product. Submit again to answer with nothing.";
-        return;
-      }
-      action.answer.recommended_product_ids = answer.map((entry) => entry.product_id);
+    const missing = answer.missing();
+    if (missing && submitButton.dataset.sure !== "yes") {
+      submitButton.dataset.sure = "yes";
+      hint.textContent = `${missing} Submit again to answer with nothing.`;
+      return;
     }
-    for (const { name, type } of state().answer_fields || [])
-      if (values[name]) action.answer[name] = typed(values[name], type);
+    action.answer = { done: true, ...answer.read() };
   }
   dispatch(action, true);
 }
@@ -180,100 +166,6 @@ function drawTray() {
   count.classList.toggle("ec-over", over > 0);
 }
 
-function move(index, by) {
-  const [entry] = answer.splice(index, 1);
-  answer.splice(index + by, 0, entry);
-  drawAnswer();
-  const row = answerBox.querySelectorAll("li")[index + by];
-  const button = row && row.querySelector(by < 0 ? ".ec-up" : ".ec-down");
-  if (button) (button.disabled ? row.querySelector("button:not(:disabled)") : button).focus();
-}
-function drawAnswer() {
-  const value = state();
-  const k = value.list_size || 0;
-  delete submitButton.dataset.sure;
-  answerBox.replaceChildren();
-  if (!value.running) return;
-  const others = (value.answer_fields || []).filter((field) => field.name !== "recommended_product_ids");
-  if (asksFor("recommended_product_ids")) {
-    answerBox.append(el("h4", {}, `Your recommendations, best first`, el("small", {}, ` the first ${k} count`)));
-    if (!answer.length)
-      answerBox.append(el("p", { class: "ec-empty" }, "Empty so far. Use “Recommend” on a product card."));
-    answerBox.append(
-      el(
-        "ol",
-        { class: "ec-list" },
-        answer.map((entry, index) =>
-          el(
-            "li",
-            { class: index >= k ? "ec-beyond" : "", title: index >= k ? "Beyond k: not scored" : "" },
-            el("span", { class: "ec-title" }, entry.title || entry.product_id),
-            el("code", {}, entry.product_id),
-            el(
-              "button",
-              {
-                type: "button",
-                class: "ec-icon ec-up",
-                disabled: index === 0,
-                "aria-label": "Move up",
-                onclick: () => move(index, -1),
-              },
-              "↑",
-            ),
-            el(
-              "button",
-              {
-                type: "button",
-                class: "ec-icon ec-down",
-                disabled: index === answer.length - 1,
-                "aria-label": "Move down",
-                onclick: () => move(index, 1),
-              },
-              "↓",
-            ),
-            el(
-              "button",
-              {
-                type: "button",
-                class: "ec-icon",
-                "aria-label": "Remove from the list",
-                onclick: () => {
-                  answer.splice(index, 1);
-                  drawAnswer();
-                },
-              },
-              "×",
-            ),
-          ),
-        ),
-      ),
-    );
-  }
-  for (const { name, choices, description } of others) {
-    const id = `ec-answer-${name}`;
-    const keep = (event) => {
-      values[name] = event.target.value.trim();
-    };
-    const input = choices.length
-      ? el(
-          "select",
-          { id, onchange: keep },
-          el("option", { value: "" }, "—"),
-          choices.map((choice) => el("option", { value: choice, selected: choice === values[name] }, choice)),
-        )
-      : el("input", { id, type: "text", autocomplete: "off", value: values[name], oninput: keep });
-    answerBox.append(
-      el(
-        "div",
-        { class: "ec-field" },
-        el("label", { for: id }, name),
-        input,
-        description && el("small", {}, description),
-      ),
-    );
-  }
-}
-
 function show() {
   const value = state();
   for (const button of [sendButton, submitButton, rawButton]) button.disabled = busy || !value.running;
@@ -291,8 +183,7 @@ function draw() {
   if (value.episode !== episode) {
     episode = value.episode;
     tray = [];
-    answer = [];
-    values = {};
+    answer.reset();
     message.value = "";
     raw.value = "";
     if (value.log) link({ env: value.log.env_id, d: value.log.difficulty, seed: value.log.seed });
@@ -305,9 +196,8 @@ function draw() {
   hint.textContent = "";
   if (value.version) saveLog(value.log);
   task.textContent = !value.episode ? "" : value.running ? value.task : "This episode is over: its result is above.";
-  submitButton.firstChild.textContent = asksFor("recommended_product_ids") ? "Submit list " : "Submit answer ";
   drawTray();
-  drawAnswer();
+  answer.draw(value);
   show();
 }
 
@@ -317,14 +207,7 @@ on(element, "collect", (call) => {
   drawTray();
   say(`${call.name} added to the turn`);
 });
-on(element, "recommend", (product) => {
-  if (answer.some((entry) => entry.product_id === product.product_id)) {
-    say("Already in your list");
-    return;
-  }
-  answer.push(product);
-  drawAnswer();
-  say("Added to your list");
-});
+on(element, "recommend", answer.recommend);
+on(element, "choose", answer.choose);
 watch("value", draw);
 draw();

@@ -75,6 +75,23 @@ window.ecom =
       live.textContent = text;
     }
 
+    // Ids that tools have shown, by kind, with a few words each: what the tool form can suggest.
+    const seen = { orders: [], returns: [], pages: [] };
+    // An id as something to press: it goes into the tool form.
+    const idLink = (id, what, detail, enabled) =>
+      el(
+        "button",
+        {
+          type: "button",
+          class: "ec-link ec-id-link",
+          disabled: !enabled,
+          title: "Put this id into the tool form",
+          "aria-label": `${id}: put this ${what} into the tool form`,
+          onclick: () => emit("use", detail),
+        },
+        id,
+      );
+
     const visible = (node) => Boolean(node && node.offsetParent !== null);
     document.addEventListener("keydown", (event) => {
       if (!event.altKey || event.ctrlKey || event.metaKey) return;
@@ -85,5 +102,8 @@ window.ecom =
       button.click();
     });
 
-    return { el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible };
+    return {
+      ...{ el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible },
+      ...{ seen, idLink },
+    };
   })();

@@ -35,9 +35,11 @@ function draw() {
         el("b", { id: "ec-turn" }, turn),
         dots(value.turn, value.turn_budget, turn),
       ),
+      Number.isInteger(value.wish_turns) &&
+        item("This wish", "Turns left for the customer's present wish", `${plural(value.wish_turns, "turn")} left`),
       item("Tool calls", "Tool calls that one turn may hold", `${value.tool_budget} per turn`),
       value.show_list && item("List", "Longest list of recommendations that is scored (k)", `k = ${value.list_size}`),
-      item("Search depth", "Most results that one page of a search may hold", value.search_depth),
+      value.search_depth && item("Search depth", "Most results that one page of a search may hold", value.search_depth),
       item("Today", "The date inside this episode", value.today),
       el(
         "div",

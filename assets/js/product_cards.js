@@ -51,6 +51,8 @@ function article(card, recommends) {
     card.price !== null && el("b", {}, money(card.price)),
     card.rating !== null && el("span", {}, `★ ${card.rating}`),
     card.ship_days !== null && el("span", {}, `ships in ${plural(card.ship_days, "day")}`),
+    Number.isFinite(card.similarity) &&
+      el("span", { class: "ec-similar" }, `similarity ${card.similarity.toFixed(3)}`),
     stockNote(card),
   ].filter(Boolean);
   return el(
@@ -104,6 +106,7 @@ function article(card, recommends) {
 
 function draw() {
   const value = props.value || { cards: [] };
+  root.hidden = Boolean(value.hidden);
   if (value.episode !== episode) {
     episode = value.episode;
     limit = PAGE;

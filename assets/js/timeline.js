@@ -6,7 +6,7 @@ let episode = null;
 
 function shop(step) {
   const gone = step.sold_out;
-  if (!step.cart.length && !gone.length) return null;
+  if (!step.cart.length && !step.returns.length && !gone.length) return null;
   return el(
     "section",
     { class: "ec-block" },
@@ -24,6 +24,7 @@ function shop(step) {
           money(line.price),
         ),
       ),
+      step.returns.map((text) => el("li", {}, text)),
     ),
     gone.length > 0 &&
       el(

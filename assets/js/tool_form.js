@@ -1,6 +1,6 @@
 /* The tool form, made in the browser from the tools' JSON schemas. Switching tools costs no round trip, and what was
    typed for each tool is kept until another episode starts (its ids would mean nothing there). */
-const { el, on, emit, say, filterEditor } = window.ecom;
+const { el, on, emit, say, filterEditor, seen } = window.ecom;
 const root = element.querySelector(".ec-tools");
 
 let episode = "";
@@ -30,6 +30,7 @@ function control(id, name, schema, required) {
   const values = draft();
   const keep = (event) => {
     values[name] = event.target.value;
+    outdate(name);
   };
   const common = { id, name, "aria-required": required ? "true" : undefined, autocomplete: "off", spellcheck: "false" };
   const hint =
@@ -50,11 +51,11 @@ function control(id, name, schema, required) {
     const select = el(
       "select",
       { ...common, onchange: keep },
-      !required && el("option", { value: "" }, hint || "—"),
-      choices.map((choice) => el("option", { value: choice }, String(choice))),
+      // Nothing is chosen for the player: a reason that nobody meant would go into the call.
+      el("option", { value: "" }, required ? "choose …" : hint || "—"),
+      choices.map((choice) => el("option", { value: choice }, String(choice).replaceAll("_", " "))),
     );
     if (values[name] !== undefined) select.value = values[name];
-    else if (required) values[name] = select.value;
     return select;
   }
   if (schema.type === "integer" || schema.type === "number") {
@@ -71,7 +72,45 @@ function control(id, name, schema, required) {
     });
   }
   const placeholder = schema.type === "array" ? "several, separated by commas" : hint;
-  return el("input", { ...common, type: "text", placeholder, value: values[name], oninput: keep });
+  const input = { ...common, type: "text", placeholder, value: values[name] };
+  return Object.hasOwn(SEEN, name) ? withSeen(input, name) : el("input", { ...input, oninput: keep });
+}
+
+/* Another product has other variants, and another order other lines: what was typed for them goes. */
+function outdate(name) {
+  const orderOf = (line) => (seen.orders.find(({ lines }) => lines.some(({ id }) => id === line)) || {}).id;
+  const values = draft();
+  let other = null;
+  if (name.endsWith("product_id")) other = name.replace("product_id", "variant_id");
+  else if (name === "order_id" && orderOf(values.line_id) && orderOf(values.line_id) !== values.order_id)
+    other = "line_id";
+  const input = other && root.querySelector(`#ec-arg-${other}`);
+  if (input) input.value = values[other] = "";
+}
+
+/* Ids of orders, lines, returns and pages that tools have shown, for the arguments that take one. */
+const SEEN = {
+  order_id: () => seen.orders,
+  line_id: () =>
+    seen.orders.filter((order) => !draft().order_id || order.id === draft().order_id).flatMap((order) => order.lines),
+  return_id: () => seen.returns,
+  policy_id: () => seen.pages,
+};
+/* An input that suggests them. It still takes whatever is typed, as the tool itself does. */
+function withSeen(attributes, name) {
+  const list = el("datalist", { id: `${attributes.id}-seen` });
+  const refresh = () =>
+    list.replaceChildren(...SEEN[name]().map((entry) => el("option", { value: entry.id }, entry.label)));
+  const type = (event) => {
+    draft()[name] = event.target.value;
+    outdate(name);
+    const order = name === "line_id" && seen.orders.find(({ lines }) => lines.some(({ id }) => id === draft().line_id));
+    const other = root.querySelector("#ec-arg-order_id");
+    // A line says which order it is in.
+    if (order && other && !draft().order_id) other.value = draft().order_id = order.id;
+  };
+  refresh();
+  return [el("input", { ...attributes, list: list.id, onfocus: refresh, oninput: type }), list];
 }
 
 function draw() {
@@ -222,35 +261,46 @@ function send(how) {
   }
 }
 
-/* Where an id goes when the open tool has no place for it: look at its variants, then put it into the cart. */
-function use({ product_id: product, variant_id: variant, title }) {
-  const takes = (name, field) => {
-    const found = named(name);
-    return found && Object.hasOwn(found.function.parameters.properties || {}, field);
-  };
-  if (
-    variant
-      ? !takes(tool, "variant_id")
-      : !takes(tool, "product_id") && !takes(tool, "product_ids") && !takes(tool, "new_product_id")
-  ) {
-    const order = variant ? ["cart_add"] : ["catalog_get_variants", "catalog_get_product"];
-    tool = order.find((name) => named(name)) || tool;
-  }
+/* Whether a tool has an argument of this name. */
+function takes(name, field) {
+  const found = named(name);
+  return Boolean(found && Object.hasOwn(found.function.parameters.properties || {}, field));
+}
+
+/* Where an id goes when the open tool has no place for it. */
+const HOME = {
+  line_id: ["return_check_eligibility", "order_get"],
+  order_id: ["order_track", "order_get"],
+  return_id: ["return_cancel"],
+  policy_id: ["policy_get"],
+  variant_id: ["cart_add", "return_exchange"],
+  product_id: ["catalog_get_variants", "catalog_get_product"],
+};
+function use(ids) {
+  const { product_id: product, variant_id: variant, title } = ids;
+  const field = Object.keys(HOME).find((name) => ids[name]);
+  const fits = { product_id: ["product_id", "product_ids", "new_product_id"], variant_id: ["variant_id", "new_variant_id"] };
+  if (!(fits[field] || [field]).some((name) => takes(tool, name)))
+    tool = HOME[field].find((name) => named(name) && takes(name, field)) || tool;
   const values = draft();
   const prefix = takes(tool, "new_product_id") ? "new_" : "";
-  if (takes(tool, "product_ids")) {
-    const ids = (values.product_ids || "")
+  if (!product) {
+    // A line of another order than the one that stands there would be no line at all.
+    if (ids.order_id && values.order_id !== ids.order_id && takes(tool, "line_id")) values.line_id = "";
+    for (const [name, id] of Object.entries(ids)) if (takes(tool, name)) values[name] = id;
+  } else if (takes(tool, "product_ids")) {
+    const known = (values.product_ids || "")
       .split(",")
       .map((part) => part.trim())
       .filter(Boolean);
-    values.product_ids = [...ids.filter((id) => id !== product), product].join(", ");
+    values.product_ids = [...known.filter((id) => id !== product), product].join(", ");
   } else if (takes(tool, prefix + "product_id")) {
     if (values[prefix + "product_id"] !== product) values[prefix + "variant_id"] = "";
     values[prefix + "product_id"] = product;
     if (variant) values[prefix + "variant_id"] = variant;
   } else return;
   draw();
-  say(`${title || product} put into ${tool}`);
+  say(`${title || ids[field]} put into ${tool}`);
 }
 
 on(element, "use", use);

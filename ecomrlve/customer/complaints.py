@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ecomrlve.customer.errands import tell
 from ecomrlve.customer.items import agreement, named
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import yes_or_no
-from ecomrlve.customer.phrases import is_adjective, label_of, mod, short, value_words, version
-from ecomrlve.customer.words import a, bare, common_noun, squeeze, the
+from ecomrlve.customer.phrases import IT, is_adjective, label_of, mod, short, value_words, version
+from ecomrlve.customer.words import a, bare, common_noun, money, squeeze, the
 from ecomrlve.streams import Stream
 
 # {name} is an item with "the", {title} a product with "the"; {got} is what is wrong and {want} what is right.
@@ -112,6 +113,67 @@ _FORMS: dict[str, tuple[str, ...]] = {
         "close, but {title} is not {name} I'm after",
         "wrong product: I meant {name}, and that's {title}",
     ),
+    # Returns: {want} is a clause about what was bought, or about what is to happen.
+    "wrong_line": (
+        "{title} isn't what I want to send back",
+        "that's the wrong thing, I'm keeping {title}",
+        "I don't want to send back {title}",
+        "you've taken {title}, and that's not what I meant",
+        "not {title}, please undo that",
+        "{title} should stay with me",
+    ),
+    "wrong_line_told": (
+        "{title} isn't what I want to send back: {want}",
+        "that's the wrong thing, I'm keeping {title}; {want}",
+        "I don't want to send back {title}, {want}",
+        "you've taken {title}, and that's not what I meant: {want}",
+        "not {title}, please undo that; {want}",
+    ),
+    "wrong_return": (
+        "that's not how I wanted it: {want}",
+        "please change that: {want}",
+        "what you've entered isn't right: {want}",
+        "it isn't right like that, {want}",
+        "you've got something wrong there: {want}",
+        "that return isn't as it should be: {want}",
+    ),
+    # Projects: {got} is what it costs, {want} a clause about what it may cost.
+    "over_budget": (
+        "that comes to {got}, and {want}",
+        "{got} is too much: {want}",
+        "if I add it up, that's {got}; {want}",
+        "all of that costs {got}, but {want}",
+        "I can't pay {got}, {want}",
+    ),
+    "wrong_project_part": (
+        "{title} isn't something I need for this",
+        "I don't need {title} for it",
+        "what would I do with {title}? That's not on my list",
+        "{title} isn't on my list",
+        "please leave out {title}, it's nothing I asked for",
+    ),
+    "tie_broken": (
+        "those two don't go together: {want}",
+        "they don't match, {want}",
+        "that doesn't fit together: {want}",
+        "the two of them don't fit, {want}",
+        "please look again whether they match: {want}",
+    ),
+    # Substitutes: {want} is what the product that is sold out has.
+    "not_compatible": (
+        "with {title} the {label} is {got}, and mine was {want}",
+        "{title} won't do: {label} {got}, it has to be {want}",
+        "the {label} of {title} is {got}, I need {want} as with the one that's gone",
+        "{title} doesn't fit, its {label} is {got} instead of {want}",
+        "I can't use {title}, the {label} has to be {want} and not {got}",
+    ),
+    "not_known_compatible": (
+        "I can't see the {label} of {title}, it has to be {want}",
+        "nothing tells me the {label} of {title}, and mine was {want}",
+        "for {title} the {label} isn't given, I need {want}",
+        "{title} doesn't state the {label}, it has to be {want}",
+        "what's the {label} of {title}? It has to be {want}",
+    ),
 }
 
 
@@ -150,6 +212,18 @@ def complaint(what: Mapping[str, Any], stream: Stream) -> str:
             forms = "lookalike"
         else:
             fields["want"] = mod(slot, stream) if slot.kind == "identify" else short(slot, stream)
+    elif kind in ("wrong_line", "wrong_return", "over_budget", "tie_broken"):
+        if slot is not None:
+            fields["want"] = tell(slot, stream, IT, "E_RETURN" if kind == "wrong_line" else "")
+            forms = "wrong_line_told" if kind == "wrong_line" else kind
+        if kind == "over_budget":
+            fields["got"] = money(what["got"])
+    elif kind == "not_compatible":
+        # The attribute's unit is not known here; a substitute is told by words, such as the connector.
+        plain = Slot("", "constraint", "", "eq", what["want"])
+        fields |= {"label": squeeze(str(what["label"])), "want": value_words(plain, what["want"])}
+        fields["got"] = "" if what.get("got") is None else value_words(plain, what["got"])
+        forms = "not_compatible" if fields["got"] else "not_known_compatible"
     return stream.choice(_FORMS[forms]).format(**fields)
 
 

@@ -61,7 +61,7 @@ class TurnFacts:
         turns_left: Turns that remain after it.
         message: What the agent said, or empty.
         hasty: The agent answered although something is unsaid; the answer was not judged.
-        cart_changed: The cart is not as it was.
+        changed: The cart, or the returns and exchanges made, are not as they were.
         shown: How many products the message shows.
         complaints: What is wrong in what the customer sees, most important first.
         reached: The cart or the products shown are all that the customer wants, said or not.
@@ -74,7 +74,7 @@ class TurnFacts:
     turns_left: int
     message: str
     hasty: bool = False
-    cart_changed: bool = False
+    changed: bool = False
     shown: int = 0
     complaints: tuple[Complaint, ...] = ()
     reached: bool = False
@@ -147,12 +147,27 @@ class Customer:
         self._badness: dict[str, int] = {}
         self._given_up: set[str] = set()
 
-    def open(self) -> Reply:
-        """The first message: the heads, and every slot that is not omitted."""
+    def open(self, turn: int = 0, lead: str = "") -> Reply:
+        """Raise the matter: the heads, and every slot that is not omitted.
+
+        Args:
+            turn: Agent turns taken so far.
+            lead: "" for the first message of all, "next" after another intent was answered, "switch" to change the
+                subject before that.
+        """
         keys = [key for key in self.ledger.slots if key not in self.ledger.omitted and key not in self.ledger.asleep]
         draft = _Draft()
-        self._add(draft, 0, "open", keys)
-        return self._reply(draft, 0)
+        if lead:
+            self._add(draft, turn, lead, [], {"subject": True, "env": self._env_id}, always=True)
+        self._add(draft, turn, "open", keys, {"follow": True} if lead else None)
+        return self._reply(draft, turn)
+
+    def come_back(self, turn: int) -> Reply:
+        """Return to this intent after another one was answered."""
+        draft = _Draft()
+        what = next((str(slot.value) for slot in self.ledger.slots.values() if slot.kind in HEADS), "")
+        self._add(draft, turn, "switch", [], {"back": True, "env": self._env_id, "what": what}, always=True)
+        return self._reply(draft, turn)
 
     def react(self, facts: TurnFacts) -> Reply | None:
         """What the customer says after a turn; None where it keeps silent."""
@@ -192,13 +207,13 @@ class Customer:
             self._clarify(draft, facts, asks, bool(complaints))
         if complaints:
             self._correct(draft, facts.turn, complaints)
-        elif facts.reached and (facts.cart_changed or facts.shown or asks.confirm):
+        elif facts.reached and (facts.changed or facts.shown or asks.confirm):
             self._confirm(draft, facts.turn)
         elif facts.shown and not draft.acts and self.ledger.unsaid():
             self._add(draft, facts.turn, "elaborate", [self.ledger.unsaid()[0].key])
         if not draft.acts:
             # What was given up is still wrong: nothing is called fine as long as something is.
-            fine = (facts.shown or facts.cart_changed) and not facts.complaints
+            fine = (facts.shown or facts.changed) and not facts.complaints
             why = "shown_fine" if fine else "other" if asks.question else "working"
             self._add(draft, facts.turn, "chat", [], {"why": why}, always=True)
 
@@ -233,7 +248,7 @@ class Customer:
 
     def _due_complaints(self, facts: TurnFacts, asks: Understanding) -> list[Complaint]:
         """Complaints are made when the customer has just seen something: a changed cart, products, or it is asked."""
-        if not (facts.cart_changed or facts.shown or asks.confirm):
+        if not (facts.changed or facts.shown or asks.confirm):
             return []
         return [c for c in facts.complaints if c.subject not in self._given_up][:COMPLAINTS_PER_REPLY]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ecomrlve.customer import wording
+from ecomrlve.customer import errand_wording, errands, wording
 from ecomrlve.customer.complaints import complaint
 from ecomrlve.customer.items import about_item, agreement, named, thing
 from ecomrlve.customer.ledger import Slot
@@ -24,8 +24,9 @@ __all__ = ["ACTS", "Grammar", "join", "mentions", "names_item"]
 
 ACTS = (
     "open", "clarify", "confirm", "elaborate", "switch", "correct", "unsure", "repeat", "chat", "give_up", "quit",
-    "thanks", "nothing_else",
+    "thanks", "nothing_else", "next",
 )  # fmt: skip
+_SHOPPING = ("E_PD", "E_CART")
 _MODS_IN_ONE_SENTENCE = 3
 
 
@@ -42,6 +43,10 @@ def join(parts: Sequence[str]) -> str:
 @lru_cache(maxsize=8)
 def _statements(forms: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(form for form in forms if not form.endswith("?"))
+
+
+def _of(env: str, shopping: Mapping[str, tuple[str, ...]], errand: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return shopping.get(env) or errand[env]
 
 
 class Grammar:
@@ -71,7 +76,13 @@ class Grammar:
                   ``wrong_variant``: item_name, got, slot; ``wrong_quantity``: item_name, got, slot or None (1 wanted);
                   ``not_wanted``: title; ``missing``: item_name; ``violates``: title, slot, got or None (unknown);
                   ``wrong_type``: title, wanted; ``sold_out``: title; ``wrong_product``: title, item_name, slot or None;
-                - ``switch``: ``old``, the value that holds no longer;
+                  ``wrong_line``: title, slot or None; ``wrong_return``: slot; ``over_budget``: slot, got;
+                  ``not_compatible``: title, label, got or None, want; ``wrong_project_part``: title;
+                  ``tie_broken``: slot;
+                - ``switch``: ``old``, the value that holds no longer; or ``subject``, another subject comes first (an
+                  ``open`` with ``follow`` says which); or ``back``, an earlier one goes on: ``env`` is its
+                  environment and ``what`` its name ("my return");
+                - ``open``: ``follow``, where the opening goes on after such words;
                 - ``unsure``: ``about``, what was asked, or None;
                 - ``give_up``: ``item_name``;
                 - ``chat``: ``why``, one of ``shown_fine``, ``working``, ``greeting``, ``other``;
@@ -94,16 +105,24 @@ class _Saying:
     """One message in the making. Clauses are raw text; `_finish` makes sentences of them."""
 
     def __init__(self, env_id: str, stream: Stream, context: Mapping[str, Any], slots: Sequence[Slot]):
-        self.env = "E_CART" if env_id == "E_CART" else "E_PD"
+        known = (*_SHOPPING, *errand_wording.ENVIRONMENTS)
+        self.env = env_id if env_id in known else "E_PD"
         self.stream = stream
         self.context = context
         self.style = str(context.get("style") or "")
         noun = next((str(slot.value) for slot in slots if slot.kind == "type"), context.get("type") or "")
         self.pronoun: Pronoun = THEY if noun and is_plural(str(noun)) else IT
+        sent_back = next((str(slot.value) for slot in slots if slot.kind == "sendback"), str(context.get("type") or ""))
+        self.thing = errands.subject(sent_back, self.env)
+        if self.env == "E_RETURN":
+            # What is asked for there is the replacement.
+            self.pronoun = errands.NEW_ONES if sent_back and is_plural(sent_back) else errands.NEW_ONE
 
     # --- the acts
 
     def open(self, slots: list[Slot]) -> str:
+        if self.context.get("follow"):
+            return self._finish("", self._clauses(slots, opening=True) or [self._vague()])
         head = ""
         if self.stream.chance({"terse": 0.15, "chatty": 0.95, "polite": 0.9}.get(self.style, 0.6)):
             head = self.stream.choice(wording.GREETINGS.get(self.style) or wording.GREETINGS[""])
@@ -111,16 +130,20 @@ class _Saying:
                 head = self.stream.choice(wording.GREETINGS[""])
         clauses = self._clauses(slots, opening=True)
         if not clauses:
-            clauses = [self.stream.choice(("I could use some help with my shopping", "can you help me, please?"))]
+            clauses = [self._vague()]
         text = self._finish(head, clauses)
         chatty = {"chatty": 0.8, "terse": 0.0, "hurried": 0.0}.get(self.style, 0.2)
         if self.stream.chance(chatty):
-            remark = self.stream.choice(wording.CART_SITUATIONS if self.env == "E_CART" else wording.SITUATIONS)
+            own = wording.CART_SITUATIONS if self.env == "E_CART" else wording.SITUATIONS
+            remark = self.stream.choice(errand_wording.SITUATIONS.get(self.env, own))
             if head and head[-1] not in ".!?":
                 return f"{text} {remark}"
             opening = f"{head} {remark}" if head else remark
             return f"{opening} {self._finish('', clauses)}"
         return text
+
+    def next(self, slots: list[Slot]) -> str:
+        return self._after(self.stream.choice(errand_wording.NEXT), slots)
 
     def clarify(self, slots: list[Slot]) -> str:
         return self._led("clarify", slots) if slots else self.nothing_else(slots)
@@ -137,6 +160,11 @@ class _Saying:
         return self._led("repeat", slots)
 
     def switch(self, slots: list[Slot]) -> str:
+        if self.context.get("subject"):
+            return self._after(self.stream.choice(errand_wording.SUBJECT), slots)
+        if self.context.get("back"):
+            what = errands.earlier(str(self.context.get("what") or ""), str(self.context.get("env") or ""))
+            return self._after(sentence(self.stream.choice(errand_wording.BACK).format(what=what)), slots)
         lead = self.stream.choice(wording.SWITCH)
         if len(slots) == 1 and self.context.get("old") is not None and self.stream.chance(0.6):
             clause = self._instead(slots[0], self.context["old"])
@@ -156,11 +184,12 @@ class _Saying:
     def unsure(self, slots: list[Slot]) -> str:
         about = squeeze(str(self.context.get("about") or ""))
         if about:
-            return self._after(self.stream.choice(wording.UNSURE_ABOUT).format(about=bare(about)), slots)
-        return self._after(self.stream.choice(wording.UNSURE), slots)
+            forms = errand_wording.UNSURE_ABOUT.get(self.env, wording.UNSURE_ABOUT)
+            return self._after(self.stream.choice(forms).format(about=bare(about)), slots)
+        return self._after(self.stream.choice(errand_wording.UNSURE.get(self.env, wording.UNSURE)), slots)
 
     def confirm(self, slots: list[Slot]) -> str:
-        return self._after(self.stream.choice(wording.CONFIRMS[self.env]), slots)
+        return self._after(self.stream.choice(_of(self.env, wording.CONFIRMS, errand_wording.CONFIRMS)), slots)
 
     def give_up(self, slots: list[Slot]) -> str:
         name = squeeze(str(self.context.get("item_name") or ""))
@@ -170,23 +199,33 @@ class _Saying:
         return self._after(sentence(form.format(name=the(name), bare=bare(name), **agreement(name))), slots)
 
     def quit(self, slots: list[Slot]) -> str:
-        goodbye = self.stream.choice(wording.QUITS[self.env])
+        goodbye = self.stream.choice(_of(self.env, wording.QUITS, errand_wording.QUITS))
         return f"{goodbye} {self._led('quit', slots)}" if slots else goodbye
 
     def thanks(self, slots: list[Slot]) -> str:
-        return self._after(self.stream.choice(wording.THANKS[self.env]), slots)
+        return self._after(self.stream.choice(_of(self.env, wording.THANKS, errand_wording.THANKS)), slots)
 
     def chat(self, slots: list[Slot]) -> str:
         why = str(self.context.get("why") or "other")
-        return self._after(self.stream.choice(wording.CHATS.get(why, wording.CHATS["other"])), slots)
+        forms = wording.CHATS.get(why, wording.CHATS["other"])
+        if why == "shown_fine":
+            forms = errand_wording.SHOWN_FINE.get(self.env, forms)
+        return self._after(self.stream.choice(forms), slots)
 
     def nothing_else(self, slots: list[Slot]) -> str:
         return self._after(self.stream.choice(wording.NOTHING_ELSE), slots)
 
     # --- putting sentences together
 
+    def _vague(self) -> str:
+        general = ("I could use some help with my shopping", "can you help me, please?")
+        return self.stream.choice(errand_wording.OPENINGS.get(self.env, general))
+
     def _led(self, lead: str, slots: list[Slot]) -> str:
-        chosen = self.stream.choice(wording.LEADS[lead])
+        leads = wording.LEADS[lead]
+        if lead == "elaborate":
+            leads = errand_wording.ELABORATE.get(self.env, leads)
+        chosen = self.stream.choice(leads)
         if lead in ("clarify", "elaborate"):
             if self.style == "terse" and self.stream.chance(0.7):
                 chosen = ""
@@ -210,6 +249,16 @@ class _Saying:
 
     def _clauses(self, slots: Sequence[Slot], *, opening: bool = False) -> list[str]:
         """Clauses that together say all the slots: first what is wanted, then how it must be, then what matters."""
+        errand = [slot for slot in slots if slot.kind in errands.KINDS]
+        if errand or self.env not in _SHOPPING:
+            first, last = errands.clauses(
+                errand, self.stream, self.thing, self.env, style=self.style, opening=opening, pairs=self._pairs
+            )
+            plain = [slot for slot in slots if slot.kind not in errands.KINDS]
+            return first + (self._wishes(plain, opening=opening) if plain else []) + last
+        return self._wishes(slots, opening=opening)
+
+    def _wishes(self, slots: Sequence[Slot], *, opening: bool = False) -> list[str]:
         heads = [slot for slot in slots if slot.kind == "type"]
         items = [slot for slot in slots if slot.kind == "item"]
         loose = [slot for slot in slots if slot.item is None and slot.kind not in ("type", "item", "priority")]
@@ -226,7 +275,12 @@ class _Saying:
         for slot in owned:
             groups.setdefault(slot.item or 0, []).append(slot)
         for group in groups.values():
-            clauses += about_item(named(group[0]), group, self.stream)
+            if self.env == "E_BUNDLE" and all(slot.kind == "constraint" for slot in group):
+                clauses += errands.about_part(group, self.stream)
+            elif self.env == "E_SUB" and all(slot.kind == "identify" for slot in group):
+                clauses += errands.about_original(group, self.stream)
+            else:
+                clauses += about_item(named(group[0]), group, self.stream)
         plain = [slot for slot in loose if slot.kind != "fallback"]
         clauses += self._loose([slot for slot in plain if slot.kind == "constraint"])
         for slot in plain:
@@ -235,7 +289,7 @@ class _Saying:
         for slot in loose:
             if slot.kind == "fallback":
                 clauses += about_item(named(slot), [slot], self.stream)
-        return clauses + self._ranked(ranked)
+        return clauses + [self._aimed(clause) for clause in self._ranked(ranked)]
 
     def _wanted(self, heads: list[Slot], loose: list[Slot], opening: bool) -> tuple[str, list[Slot]]:
         """The product type with the first constraints behind it, and the slots that are left."""
@@ -269,11 +323,19 @@ class _Saying:
         )
         mode = self.stream.weighted(("clauses", "one", "notes"), weights)
         if mode == "notes":
-            return [self.stream.choice((", ", "; ")).join(short(slot, self.stream) for slot in constraints)]
+            return [
+                self._aimed(self.stream.choice((", ", "; ")).join(short(slot, self.stream) for slot in constraints))
+            ]
         if mode == "one" and len(constraints) <= _MODS_IN_ONE_SENTENCE:
             frame = self.stream.choice(wording.LOOSE_FRAMES)
             return [frame.format(one=self.pronoun.one, mods=self._mods(constraints))]
-        return self._pairs([need(slot, self.stream, self.pronoun) for slot in constraints])
+        return self._pairs([self._aimed(need(slot, self.stream, self.pronoun)) for slot in constraints])
+
+    def _aimed(self, clause: str) -> str:
+        """In a return, what must be said of the replacement names it: "for the new one, the size should be XS"."""
+        if self.pronoun not in (errands.NEW_ONE, errands.NEW_ONES) or self.pronoun.one in clause:
+            return clause
+        return errands.aimed(clause, self.pronoun.subject, self.stream)
 
     def _pairs(self, clauses: list[str]) -> list[str]:
         """The clauses, some of them two to a sentence."""
@@ -326,6 +388,8 @@ class _Saying:
 
     def _instead(self, slot: Slot, old: Any) -> str:
         """The new value against the old one in one clause, or nothing where that does not read well."""
+        if slot.kind == "budget":
+            return errands.differing(slot, old, self.stream)
         if slot.kind == "quantity":
             new = thing(the(named(slot)), [slot], self.stream)
             link = self.stream.choice(("instead of", "rather than", "and not"))
@@ -342,6 +406,6 @@ class _Saying:
             )
             return f"I'd like {pair}"
         if slot.kind == "constraint" and slot.item is None and yes_or_no(old) is None:
-            lead = need(slot, self.stream, self.pronoun)
+            lead = self._aimed(need(slot, self.stream, self.pronoun))
             return f"{lead}, {self.stream.choice(('instead of', 'rather than', 'no longer'))} {value_words(slot, old)}"
         return ""

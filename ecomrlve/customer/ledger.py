@@ -20,8 +20,29 @@ from typing import Any
 #   variant     the version of an item                          attribute: "size", value: "XS"
 #   quantity    how many of an item, where more than one
 #   fallback    what to do if an item is sold out               value: {"do": "variant" | "product" | "drop", ...}
-KINDS = ("type", "item", "constraint", "priority", "identify", "variant", "quantity", "fallback")
-HEADS = ("type", "item")
+#   original    the product that is sold out                    value: its title
+#   sendback    what is to go back                              value: its product type
+#   order       that it is about an order                       value: ""
+#   question    what the customer wants to know                 value: a clause: "how many days I have to send it back";
+#                                                               choices: the possible answers, if they are few
+#   project     what a bundle is for                            value: "home office"
+#   part        a thing the project needs                       value: its product type; `item` is its index
+#   reference   a fact that tells which order or line is meant  attribute: "order_id", "ordered_on", "delivered_on" (ISO
+#                                                               date), "paid", "order_total" (dollars), "bought" (a
+#                                                               title), "quantity", or a catalog attribute
+#   reason      why it goes back                                value: "damaged" or another code of the policies
+#   refund      how the money comes back                        value: "original_payment" | "store_credit"
+#   wish        what is to happen                               value: "refund" | "refund_and_suggestion" | "exchange"
+#   eta         that the day of arrival is asked for, too       value: True
+#   fact        a fact of the case that a question is about     attribute: as in the policies, or "order_id", "amount"
+#   budget      what all parts together may cost                value: dollars
+#   tie         an attribute that two parts must share          value: [product type, product type]
+KINDS = (
+    "type", "item", "constraint", "priority", "identify", "variant", "quantity", "fallback", "original", "sendback",
+    "order", "question", "project", "part", "reference", "reason", "refund", "wish", "eta", "fact", "budget", "tie",
+)  # fmt: skip
+# What the opening always says.
+HEADS = ("type", "item", "original", "sendback", "order", "question", "project", "part")
 
 
 @dataclass(frozen=True, slots=True)

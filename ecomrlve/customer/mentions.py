@@ -3,7 +3,7 @@
 It guards the ledger's truth, above all when a language model chose the words, so it prefers to miss an odd wording
 over taking another number for the one it looks for. Text and value are compared as tokens: whole words and whole
 numbers, so that "10" is not in "100", "XL" not in "2XL" and "S" not in "that's". A bare number means nothing by
-itself; its unit or its attribute must stand beside it.
+itself; its unit or its attribute must stand beside it. A date counts as a whole, and its numbers as nothing else.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ecomrlve.customer.dates import dates_in
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.words import bare, is_number, number, singular_unit
+from ecomrlve.shop.questions import fact_in
 
 _TOKEN = re.compile(
     r"(?P<number>(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
@@ -41,6 +43,19 @@ _QUANTITY_AFTER = {"of", "x", "pieces", "piece", "units", "unit", "pcs", "copies
 _QUANTITY_BEFORE = {"quantity", "qty", "need", "want", "total", "make", "x", "order", "only", "just", "take"}
 _SINGLE_LETTER_CUES = {"size", "version", "one", "variant", "type", "class", "grade"}
 _GONE = {"gone", "sold", "stock", "unavailable", "available", "runs", "run"}
+_ORDERED = {"ordered", "order", "bought", "placed", "purchased", "purchase", "made"}
+_DELIVERED = {"delivered", "delivery", "arrived", "came", "received", "got", "arrival"}
+# An amount of money that is no price paid, but a sum or a limit, by what stands around it.
+_SUMS = {"total", "altogether", "whole", "together", "sum", "overall", "everything"}
+_LIMITS = {"under", "most", "max", "maximum", "budget", "spend", "than", "least", "below", "less", "more", "should"}
+_WORD_SPANS = re.compile(r"[^\W\d_]+")
+_ENDS = re.compile(r"[.!?;\n]\s")
+_EXCHANGE = {"exchange", "exchanged", "exchanging", "swap", "swapped"}
+_SUGGEST = {"suggest", "suggestion", "suggestions", "suggesting", "recommend", "recommendation", "recommending"}
+_JUST_A_REFUND = (
+    "just want", "only want", "all i want", "just a refund", "only a refund", "nothing but a refund", "simply want",
+)  # fmt: skip
+_EXPECTED = {"arrive", "arrives", "arriving", "here", "get", "delivered", "come", "coming", "expect", "deliver"}
 _LEAVE_OUT = {"leave", "skip", "drop", "forget", "without", "bother"}
 
 
@@ -231,6 +246,136 @@ def _one_of(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
     )
 
 
+# --- orders, returns, questions and projects
+
+
+def _undated(text: str) -> str:
+    """The text with its dates blanked, so that their numbers count as nothing else."""
+    for day in dates_in(text):
+        text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
+    return text
+
+
+def _date_found(text: str, day: str, delivered: bool) -> bool:
+    """Whether the day stands in the text as that of the delivery, or as that of the order: by the nearest cue."""
+    for found in dates_in(text):
+        if found.day != day:
+            continue
+        before = _WORD_SPANS.findall(_ENDS.split(text[: found.start])[-1].lower())
+        after = _WORD_SPANS.findall(_ENDS.split(text[found.end :])[0].lower())
+        cue = next((word for word in (*reversed(before), *after) if word in _ORDERED | _DELIVERED), "")
+        if (cue in _DELIVERED) == delivered:
+            return True
+    return False
+
+
+def _is_money(tokens: Sequence[Token], place: int) -> bool:
+    follower = tokens[place + 1].word if place + 1 < len(tokens) else ""
+    return tokens[place].before == "$" or follower in ("dollars", "dollar", "bucks", "usd")
+
+
+def _money_found(tokens: Sequence[Token], value: Any, total: bool) -> bool:
+    """Whether an amount of money stands in the text: as a sum of several things, or as a price that was paid."""
+    wanted = number(value)
+    for place, token in enumerate(tokens):
+        if token.word != wanted or token.glued or not _is_money(tokens, place):
+            continue
+        before, after = _stretch(tokens, place, -1), _stretch(tokens, place, 1)
+        if total and {*before, *after} & _SUMS:
+            return True
+        if not total and not (set(before) & _SUMS or set(after[:3]) & _SUMS or {*before[:4], *after[:3]} & _LIMITS):
+            return True
+    return False
+
+
+def _stretch(tokens: Sequence[Token], place: int, step: int) -> list[str]:
+    """The words from a place on to the end of its part of the sentence, nearest first."""
+    words: list[str] = []
+    at = place + step
+    while 0 <= at < len(tokens) and tokens[at].word not in ("and", "but", "also"):
+        # "Total: $80" is one part.
+        if tokens[at].clause != tokens[at - step].clause and not (step < 0 and tokens[at].after == ":"):
+            break
+        words.append(tokens[at].word)
+        at += step
+    return words
+
+
+def _id_found(text: str, value: str) -> bool:
+    return bool(re.search(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])", text, re.IGNORECASE))
+
+
+def _reference_found(text: str, tokens: Sequence[Token], slot: Slot) -> bool:
+    if slot.attribute == "order_id":
+        return _id_found(text, str(slot.value))
+    if slot.attribute in ("ordered_on", "delivered_on"):
+        return _date_found(text, str(slot.value), slot.attribute == "delivered_on")
+    if slot.attribute in ("paid", "order_total"):
+        return _money_found(tokens, slot.value, slot.attribute == "order_total")
+    if slot.attribute == "bought":
+        return bool(_places(tokens, bare(str(slot.value))))
+    if slot.attribute == "quantity":
+        return _quantity_found(tokens, slot.value)
+    return _value_found(tokens, slot)
+
+
+def _refund_found(tokens: Sequence[Token], value: str) -> bool:
+    if value == "store_credit":
+        phrases: tuple[str, ...] = ("store credit",)
+    else:
+        phrases = ("way i paid", "original payment", "how i paid", "same way i paid", "original method")
+    return any(not _denied(tokens, place, 4) for phrase in phrases for place in _places(tokens, phrase))
+
+
+def _wish_found(tokens: Sequence[Token], value: str) -> bool:
+    exchange = any(token.word in _EXCHANGE and not _denied(tokens, at, 5) for at, token in enumerate(tokens))
+    suggest = any(token.word in _SUGGEST and not _denied(tokens, at, 5) for at, token in enumerate(tokens))
+    if value == "exchange":
+        return exchange
+    if value == "refund_and_suggestion":
+        return suggest and not exchange
+    cues = {tokens[place].sentence for phrase in _JUST_A_REFUND for place in _places(tokens, phrase)}
+    return not exchange and not suggest and any(token.word == "refund" and token.sentence in cues for token in tokens)
+
+
+def _eta_found(tokens: Sequence[Token]) -> bool:
+    asks = {token.sentence for token in tokens if token.word in ("when", "eta")}
+    asks |= {
+        tokens[place].sentence for phrase in ("how long", "how soon", "what day") for place in _places(tokens, phrase)
+    }
+    return any(token.word == "eta" or (token.word in _EXPECTED and token.sentence in asks) for token in tokens)
+
+
+def _tie_found(tokens: Sequence[Token], slot: Slot) -> bool:
+    places = [_places(tokens, str(part)) for part in (*slot.value, slot.label or slot.attribute.replace("_", " "))]
+    alike = [at for at, token in enumerate(tokens) if token.word in ("same", "match", "matching", "share", "shared")]
+    sentences = [{tokens[place].sentence for place in found} for found in (*places, alike)]
+    return bool(set.intersection(*sentences))
+
+
+def _errand_found(text: str, tokens: Sequence[Token], slot: Slot) -> bool | None:
+    """For a slot of an errand, whether the text carries it; None for a slot of any other kind."""
+    if slot.kind == "reference":
+        return _reference_found(text, tokens, slot)
+    if slot.kind in ("fact", "reason"):
+        return fact_in(text, "reason" if slot.kind == "reason" else slot.attribute, slot.value)
+    if slot.kind == "refund":
+        return _refund_found(tokens, str(slot.value))
+    if slot.kind == "wish":
+        return _wish_found(tokens, str(slot.value))
+    if slot.kind == "eta":
+        return _eta_found(tokens)
+    if slot.kind == "budget":
+        return _money_found(tokens, slot.value, total=True)
+    if slot.kind == "tie":
+        return _tie_found(tokens, slot)
+    if slot.kind == "order":
+        return any(token.word in ("order", "orders", "parcel", "package") for token in tokens)
+    if slot.kind == "question":
+        return all(_places(tokens, str(words)) for words in (slot.value, *slot.choices))
+    return None
+
+
 def mentions(text: str, slot: Slot) -> bool:
     """Whether a noise-free text carries the slot's value.
 
@@ -240,14 +385,17 @@ def mentions(text: str, slot: Slot) -> bool:
         text: What the customer would say.
         slot: The slot, with the value to look for.
     """
-    tokens = _tokens(text)
+    tokens = _tokens(_undated(text))
+    found = _errand_found(text, tokens, slot)
+    if found is not None:
+        return found
     if slot.kind == "priority":
         return _priority_found(tokens, slot)
     if slot.kind == "quantity":
         return _quantity_found(tokens, slot.value)
     if slot.kind == "fallback":
         return _fallback_found(tokens, slot)
-    if slot.kind in ("type", "item"):
+    if slot.kind in ("type", "item", "original", "sendback", "project", "part"):
         return bool(_places(tokens, bare(str(slot.value))))
     return _value_found(tokens, slot)
 

@@ -2,7 +2,7 @@
 
 Two kinds, kept apart: `casual` swaps whole words for chat spellings and drops capitals; `slips` hits wrong keys. What
 was meant stays recoverable: nothing with a digit or a currency sign is touched, short words and acronyms keep their
-letters, a word keeps its first letter and takes at most one slip per six letters.
+letters, a word keeps its first letter and takes at most one slip per six letters, and a date keeps its month.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ import math
 import re
 from collections.abc import Sequence
 
+from ecomrlve.customer.dates import dates_in
 from ecomrlve.streams import Stream
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _CURRENCY = "$€£¥₹¢"
 _NUMBERLIKE = re.compile(rf"[^\s\d{_CURRENCY}]*[\d{_CURRENCY}]\S*")
+# An order's id may happen to have no digit, and then only the words in front tell it from a word.
+_ORDER_ID = re.compile(r"\b(?i:order|number|id)(?: number| id)?(?: is|:|,)? (o[0-9a-hjkmnp-tv-z]{7})(?!\w)")
 _KINDS = ("neighbour", "drop", "double", "swap", "space")
 _KIND_WEIGHTS = (0.34, 0.25, 0.15, 0.21, 0.05)
 _SHORTEST = 4
@@ -170,10 +173,13 @@ def _slip(letters: list[str], place: int, kind: str, stream: Stream) -> None:
 
 
 def _closed(text: str, protect: Sequence[str]) -> bytearray:
-    """For each character, 1 where it stays as it is: in tokens with a digit or a currency sign, and where protected."""
+    """For each character, 1 where it stays: tokens with a digit or a currency sign, dates, ids, what is protected."""
     closed = bytearray(len(text))
     for match in _NUMBERLIKE.finditer(text):
         closed[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+    spans = [(day.start, day.end) for day in dates_in(text)] + [match.span(1) for match in _ORDER_ID.finditer(text)]
+    for start, end in spans:
+        closed[start:end] = b"\1" * (end - start)
     for part in protect:
         start = text.find(part) if part else -1
         while start >= 0:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
+from ecomrlve.customer import errand_cues
 from ecomrlve.customer.ledger import HEADS, Slot
 
 # What people ask with, by kind of slot, besides the slot's own label and synonyms. Several words = all must stand.
@@ -82,20 +83,23 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         slots: Live slots of the problem, most important first.
     """
     names = item_words(slots)
+    kinds = {slot.kind for slot in slots}
+    errand = bool(kinds & errand_cues.KINDS)
     asked: set[str] = set()
     is_open = confirm = question = False
     about: str | None = None
     how_many = ""
     for sentence in _SPLIT.split(message[:MOST_READ].casefold().replace("’", "'").replace("_", " ")):
-        if not _ASKING.search(sentence.strip()):
+        if not _ASKING.search(sentence.strip()) and not (errand and errand_cues.ASKING.search(sentence)):
             continue
         question = True
         excluded = [match.group(3) for match in _EXCEPT.finditer(sentence)]
         heard = _EXCEPT.sub(" ", sentence)
         stems = frozenset(_stems(heard))
         items = {item for item, words in names.items() if words & stems}
-        found = {slot.key for slot in slots if slot.kind not in HEADS and _asks(slot, stems, items)} - {
-            slot.key for text in excluded for slot in slots if _asks(slot, frozenset(_stems(text)), set())
+        meant = [slot for slot in slots if slot.kind not in HEADS and _meant(slot, heard, kinds, bool(items))]
+        found = {slot.key for slot in meant if _asks(slot, stems, items, heard)} - {
+            slot.key for text in excluded for slot in slots if _asks(slot, frozenset(_stems(text)), set(), text)
         }
         # "which one exactly" and "which variant" say nothing that tells the kinds apart, so both are meant.
         asked |= found
@@ -120,7 +124,11 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
 
 def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
     """For each item, the stems that name it and no other item."""
-    stems = {slot.item: set(_stems(str(slot.value))) for slot in slots if slot.kind == "item" and slot.item is not None}
+    stems = {
+        slot.item: set(_stems(str(slot.value)))
+        for slot in slots
+        if slot.kind in ("item", "part") and slot.item is not None
+    }
     return {
         item: {
             stem
@@ -131,9 +139,32 @@ def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
     }
 
 
-def _asks(slot: Slot, stems: frozenset[str], items: set[int]) -> bool:
+def _meant(slot: Slot, sentence: str, kinds: set[str], named: bool) -> bool:
+    """Whether a slot can be meant at all where others of its sort exist.
+
+    Args:
+        slot: The slot.
+        sentence: Lower-case text of one sentence.
+        kinds: All kinds of slot that the customer has.
+        named: Whether the sentence names an item.
+    """
+    if "sendback" in kinds and slot.kind in ("reference", "constraint", "priority"):
+        # What was bought and what is to replace it have prices, brands and colors alike.
+        time = errand_cues.past_or_to_come(sentence)
+        return time != ("to come" if slot.kind == "reference" else "past")
+    if "budget" in kinds and slot.kind == "constraint" and slot.attribute == "price" and not named:
+        return not errand_cues.about_all(sentence)
+    return True
+
+
+def _asks(slot: Slot, stems: frozenset[str], items: set[int], sentence: str = "") -> bool:
     if slot.item is not None and items and slot.item not in items:
         return False
+    if slot.kind in errand_cues.KINDS:
+        if errand_cues.asks(slot, sentence, bool(items)):
+            return True
+        words = errand_cues.by_words(slot)
+        return bool(words or slot.choices) and _named(slot.kind, "", "", words, slot.choices, stems)
     return _named(slot.kind, slot.attribute, slot.label, slot.synonyms, slot.choices, stems)
 
 

@@ -43,6 +43,16 @@ class Stock:
         """Whether this product sells variant by variant."""
         return self._by_variant and self._variants.has(row)
 
+    def keep_sold_out(self, row: int) -> None:
+        """Let there be none of a product from the start: the customer says that it is sold out."""
+        if self.shelf(row) > 0:
+            self.sold_out.add((row, None))
+            self._rows_sold.add(row)
+
+    def unit_of(self, row: int, variant: int | None) -> Unit:
+        """What sells out when this line of a list does: the variant, or the whole product."""
+        return row, variant if self.units(row) else None
+
     def fated(self, row: int, variant: int | None = None) -> bool:
         """Whether the unit sells out once it is seen."""
         index = variant + 1 if variant is not None and self.units(row) else 0
@@ -98,7 +108,7 @@ class Stock:
         """Note that a tool result of this turn shows the unit."""
         if self.rate <= 0:
             return
-        unit = (row, variant if self.units(row) else None)
+        unit = self.unit_of(row, variant)
         if self.units(row) and variant is None:
             return
         if unit not in self.sold_out and self.fated(*unit):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ecomrlve.catalog.aliases import Aliases
@@ -19,6 +21,10 @@ from ecomrlve.catalog.variants import VariantRule
 from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import Refused
 from ecomrlve.shop.cart import Cart, Line
+from ecomrlve.shop.orders import OrderHistory, draw_orders
+from ecomrlve.shop.policies import Policies
+from ecomrlve.shop.profile import Profile, draw_profile
+from ecomrlve.shop.returns import Returns
 from ecomrlve.shop.stock import Stock
 from ecomrlve.streams import Stream, key_of
 
@@ -28,6 +34,21 @@ DAYS = 700
 _PRODUCT_ID = re.compile(r"\bp[0-9a-z]{7}\b")
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What kind of shop an environment plays in.
+
+    Attributes:
+        variant_share: Share of products that come in variants.
+        by_variant: Whether variants sell out one by one; else whole products do.
+        delivered_share: Probability that an order of the history is delivered; None makes all statuses equally likely.
+    """
+
+    variant_share: float = 0.0
+    by_variant: bool = False
+    delivered_share: float | None = None
+
+
 class World:
     """One shop in one episode.
 
@@ -35,8 +56,7 @@ class World:
         engine: Shared search engine with its catalog.
         axes: The episode's difficulty.
         episode_key: What all streams of the world are keyed by.
-        variant_share: Share of products that come in variants.
-        by_variant: Whether variants sell out one by one.
+        setting: What kind of shop it is.
         sellout: Probability that a unit sells out (the budget law may have set it to 0).
     """
 
@@ -45,17 +65,20 @@ class World:
         engine: SearchEngine,
         axes: Difficulty,
         episode_key: tuple[Any, ...],
+        setting: Setting,
         *,
-        variant_share: float,
-        by_variant: bool,
         sellout: float,
     ):
         self.engine = engine
         self.catalog: Catalog = engine.catalog
         self.axes = axes
+        self.episode_key = episode_key
+        self.setting = setting
         self.key = key_of("world", *episode_key)
-        self.variants = VariantRule(self.catalog, key_of("variants", *episode_key), variant_share)
-        self.stock = Stock(self.catalog, self.variants, key_of("events", *episode_key), sellout, by_variant=by_variant)
+        self.variants = VariantRule(self.catalog, key_of("variants", *episode_key), setting.variant_share)
+        self.stock = Stock(
+            self.catalog, self.variants, key_of("events", *episode_key), sellout, by_variant=setting.by_variant
+        )
         self.product_ids = Aliases("p", len(self.catalog), *episode_key)
         self.variant_ids = Aliases("v", len(self.catalog) * VARIANTS_PER_ROW, *episode_key)
         self.retrieval_key = key_of("retrieval", *episode_key)
@@ -70,6 +93,32 @@ class World:
         # What this turn's results showed or refused, for the customer to hear of what is sold out.
         self.touched: set[Line] = set()
         self._returned: list[Line] = []
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the shop knows about the customer."""
+        return draw_profile(self.episode_key, self.today)
+
+    @cached_property
+    def policies(self) -> Policies:
+        """The shop's help pages in this episode."""
+        clauses, d = self.axes.policy_clauses, self.axes.d
+        return Policies(self.episode_key, clauses=clauses, d=d, departments=departments_of(self.catalog))
+
+    @cached_property
+    def orders(self) -> OrderHistory:
+        """The orders on the customer's account."""
+        share = self.setting.delivered_share
+        return draw_orders(self, count=self.axes.order_history, delivered_share=share)
+
+    @cached_property
+    def returns(self) -> Returns:
+        """The returns and exchanges made in this episode."""
+        return Returns(self)
+
+    def transactions(self) -> tuple[Any, ...]:
+        """The returns and exchanges that stand, without drawing anything where none was ever asked for."""
+        return tuple(self.returns.active.values()) if "returns" in self.__dict__ else ()
 
     def row(self, product_id: str) -> int:
         """The row behind a product id.
@@ -182,7 +231,7 @@ class World:
         for row in self.seen:
             titles.setdefault(self.catalog.folded_title(row), row)
         named = {self.catalog.folded_title(row) for row in found}
-        spans = {title: text.find(title) for title in titles if title in text}
+        spans = {title: place for title in titles if title in text and (place := _whole(title, text)) >= 0}
         for title, place in spans.items():
             inside = any(
                 len(other) > len(title) and start <= place and place + len(title) <= start + len(other)
@@ -192,3 +241,23 @@ class World:
             if not inside and title not in named:
                 found[titles[title]] = place
         return sorted(found, key=lambda row: (found[row], row))
+
+
+def _whole(title: str, text: str) -> int:
+    """Where a title stands in a text as whole words, or −1: "rice" does not stand in "price"."""
+    place = text.find(title)
+    while place >= 0:
+        end = place + len(title)
+        before = place == 0 or not (text[place - 1].isalnum() and title[0].isalnum())
+        after = end == len(text) or not (text[end].isalnum() and title[-1].isalnum())
+        if before and after:
+            return place
+        place = text.find(title, place + 1)
+    return -1
+
+
+def departments_of(catalog: Catalog) -> tuple[str, ...]:
+    """The shop's departments: the first parts of the category paths, in alphabetical order."""
+    if "departments" not in catalog.memo:
+        catalog.memo["departments"] = tuple(sorted({path[0] for path in catalog.category_names if path}))
+    return catalog.memo["departments"]

@@ -6,9 +6,9 @@ times (a change of mind replaces a slot's value there), so that what is said and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -18,7 +18,7 @@ from ecomrlve.customer.ledger import HEADS, Ledger, Slot
 from ecomrlve.customer.persona import Persona
 from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import GenerationError
-from ecomrlve.shop.world import World
+from ecomrlve.shop.world import Setting, World
 from ecomrlve.streams import Stream
 
 # Hazards that the budget law may drop, in this order.
@@ -74,6 +74,7 @@ class Problem:
         supported: Constraints the catalog supported, of `axes.constraints` wanted; −1 where it does not apply.
         plan: What the reference plan needs, with everything that is left.
         world: The world in which the episode plays.
+        parts: The intents that it is made of; empty for a problem of one intent.
     """
 
     slots: list[Slot]
@@ -87,6 +88,7 @@ class Problem:
     dropped: tuple[str, ...] = ()
     supported: int = -1
     plan: Plan = Plan(1, 1)
+    parts: tuple[Part, ...] = ()
 
     def ledger(self) -> Ledger:
         """A fresh ledger for an episode of this problem."""
@@ -96,6 +98,21 @@ class Problem:
             pending=dict(self.switch),
             omitted=self.omitted,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One intent of a journey.
+
+    Attributes:
+        task: What kind of intent it is.
+        problem: What was drawn for it; its world is the journey's.
+        interrupted: Whether the customer raises its next intent before this one is answered.
+    """
+
+    task: Task
+    problem: Problem
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +149,8 @@ class Sight:
     quality: float = 0.0
 
 
-class Task(Protocol):
-    """One environment's task."""
+class Described(Protocol):
+    """What every environment says of itself."""
 
     @property
     def env_id(self) -> str:
@@ -155,10 +172,25 @@ class Task(Protocol):
     def answer(self) -> type[BaseModel]:
         """The answer's fields."""
 
+
+class Task(Described, Protocol):
+    """The task of an environment with one intent."""
+
+    def setting(self, axes: Difficulty, hazards: Hazards) -> Setting:
+        """The kind of shop it plays in."""
+
     def draw(
-        self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
+        self, world: World, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
     ) -> Problem:
-        """Draw a problem, without omissions and plan. The world depends on the key alone, the goal on the salt too."""
+        """Draw a problem in a world, without omissions and plan.
+
+        Args:
+            world: A fresh world, or that of a journey, which other intents share.
+            axes: The episode's difficulty.
+            key: What the streams are keyed by.
+            hazards: Which hazards are still in.
+            salt: Another goal in the same world, for law 4.
+        """
 
     def change(self, problem: Problem, slot: Slot, axes: Difficulty, stream: Stream) -> Any | None:
         """Another value for a slot, for a change of mind that leaves the problem solvable; None if there is none."""
@@ -167,7 +199,7 @@ class Task(Protocol):
         """What the reference plan needs for this problem."""
 
     def see(self, problem: Problem, ledger: Ledger, shown: Sequence[int]) -> Sight:
-        """What the customer sees of the cart and of the products shown."""
+        """What the customer sees of the shop and of the products shown."""
 
     def sold_out(self, problem: Problem, ledger: Ledger) -> dict[str, tuple[int, int | None]]:
         """Fallback key → unit, for the items that are sold out by now."""
@@ -179,13 +211,25 @@ class Task(Protocol):
         """The goal, for people, after the end."""
 
 
-def generate(
-    task: Task, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], salt: tuple[Any, ...] = ()
-) -> Problem:
-    """Draw a problem that its reference plan solves inside both budgets.
+@runtime_checkable
+class ComposedTask(Described, Protocol):
+    """A task made of others (E_JOURNEY): it draws one world for all of them."""
 
-    Hazards are dropped one after the other while the plan does not fit: sell-outs for the whole episode, then the
-    change of mind, then omissions (the least important first), then optional parts.
+    def compose(self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], salt: tuple[Any, ...]) -> Problem:
+        """Draw the parts and put them together."""
+
+    def judge(self, problem: Problem, verdicts: Sequence[tuple[Part, Ledger, Verdict | None]]) -> Verdict:
+        """Put the verdicts on the parts together; None stands for a part that was never answered."""
+
+
+AnyTask = Task | ComposedTask
+MakeWorld = Callable[[Setting, Hazards], World]
+
+
+def generate(
+    task: AnyTask, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], salt: tuple[Any, ...] = ()
+) -> Problem:
+    """Draw a problem that its reference plan solves inside both budgets, in a world of its own.
 
     Args:
         task: Which task.
@@ -197,11 +241,44 @@ def generate(
     Raises:
         GenerationError: Even the barest problem does not fit, which only extreme overrides can bring about.
     """
+    if isinstance(task, ComposedTask):
+        return task.compose(engine, axes, key, salt)
+
+    def make_world(setting: Setting, hazards: Hazards) -> World:
+        return World(engine, axes, key, setting, sellout=hazards.sellout)
+
+    return generate_in(task, make_world, axes, key, salt)
+
+
+def generate_in(
+    task: Task,
+    make_world: MakeWorld,
+    axes: Difficulty,
+    key: tuple[Any, ...],
+    salt: tuple[Any, ...],
+    hazards: Hazards | None = None,
+) -> Problem:
+    """Draw a problem that its reference plan solves inside both budgets.
+
+    Hazards are dropped one after the other while the plan does not fit: sell-outs for the whole episode, then the
+    change of mind, then omissions (the least important first), then optional parts.
+
+    Args:
+        task: Which task.
+        make_world: Gives the world to draw in.
+        axes: The episode's difficulty.
+        key: What the problem's streams are keyed by.
+        salt: Another goal in the same world.
+        hazards: What is in at first; everything, if not given.
+
+    Raises:
+        GenerationError: Even the barest problem does not fit.
+    """
     dropped: list[str] = []
-    hazards = Hazards(axes.sellout)
+    hazards = hazards or Hazards(axes.sellout)
     drawn: dict[str, Any] | None = None
     while True:
-        problem = task.draw(engine, axes, key, hazards, salt)
+        problem = task.draw(make_world(task.setting(axes, hazards), hazards), axes, key, hazards, salt)
         problem.omitted = _omissions(problem, axes, (*key, *salt))
         if axes.turn_budget < BELOW_THIS_NOTHING_IS_OMITTED:
             problem.omitted = frozenset()

@@ -11,13 +11,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from ecomrlve.catalog.filters import Constraint
-from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.ledger import Ledger, Slot
 from ecomrlve.customer.persona import draw_persona
 from ecomrlve.difficulty import Difficulty, sigmoid
 from ecomrlve.errors import GenerationError
 from ecomrlve.rewards import cart_f1, cart_reward
-from ecomrlve.shop.world import World
+from ecomrlve.shop.world import Setting, World
 from ecomrlve.streams import Stream, key_of, unit_hashes
 from ecomrlve.tasks import cart_sight
 from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
@@ -93,13 +92,15 @@ class CartTask:
     )  # fmt: skip
     answer: type[BaseModel] = CartAnswer
 
+    def setting(self, axes: Difficulty, hazards: Hazards) -> Setting:
+        """Products in variants, which sell out one by one. They are the optional part: without, a turn is saved."""
+        return Setting(variant_probability(axes.d) if hazards.optional else 0.0, by_variant=True)
+
     def draw(
-        self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
+        self, world: World, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
     ) -> Problem:
         """Draw items, lookalikes, fallbacks and a change of mind."""
-        # Variants are the optional part: without them an item takes a turn less.
-        share = variant_probability(axes.d) if hazards.optional else 0.0
-        world = World(engine, axes, key, variant_share=share, by_variant=True, sellout=hazards.sellout)
+        share = world.setting.variant_share
         stream = Stream("problem", *key, *salt)
         items: list[Item] = []
         count = items_wanted(axes.d)
@@ -302,10 +303,11 @@ class CartTask:
 
     def sold_out(self, problem: Problem, ledger: Ledger) -> dict[str, tuple[int, int | None]]:
         """Fallbacks of items that are sold out by now."""
+        stock = problem.world.stock
         return {
-            f"item{index}:fallback": (item.row, item.variant)
+            f"item{index}:fallback": stock.unit_of(item.row, item.variant)
             for index, item in enumerate(problem.goal)
-            if item.fallback is not None and (item.row, item.variant) in problem.world.stock.sold_out
+            if item.fallback is not None and stock.unit_of(item.row, item.variant) in stock.sold_out
         }
 
     def required(self, problem: Problem, ledger: Ledger) -> dict[tuple[int, int | None], int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -13,14 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ecomrlve.catalog.columns import COMMON, Catalog
 from ecomrlve.catalog.filters import Constraint, satisfied
-from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.dialogue import Complaint
 from ecomrlve.customer.ledger import Ledger, Slot
-from ecomrlve.customer.persona import draw_persona
+from ecomrlve.customer.persona import Persona, draw_persona
 from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import GenerationError
 from ecomrlve.rewards import list_alpha, list_reward, priority_utility
-from ecomrlve.shop.world import World
+from ecomrlve.shop.world import Setting, World
 from ecomrlve.streams import Stream
 from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
 from ecomrlve.tasks.constraints import NECESSARY, alternatives, draw_constraints, necessary
@@ -72,78 +71,44 @@ class DiscoveryTask:
         "recommend the best ones, best first by what matters most to the customer (the first thing it names counts "
         "three times as much as the second)."
     )
-    tools = ("catalog_search", "catalog_get_product", "catalog_get_variants", "catalog_rerank")
+    tools: tuple[str, ...] = ("catalog_search", "catalog_get_product", "catalog_get_variants", "catalog_rerank")
     answer: type[BaseModel] = DiscoveryAnswer
 
+    def setting(self, axes: Difficulty, hazards: Hazards) -> Setting:
+        """Whole products."""
+        return Setting()
+
     def draw(
-        self, engine: SearchEngine, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
+        self, world: World, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]
     ) -> Problem:
         """Draw a type, requirements, priorities and a change of mind."""
-        world = World(engine, axes, key, variant_share=0.0, by_variant=False, sellout=hazards.sellout)
         stream = Stream("problem", *key, *salt)
         goal, constraints = self._draw_constraints(world, axes, stream)
-        touched = {constraint.attribute for constraint in constraints}
-        feasible = goal.rows[_feasible(world.catalog, goal, constraints)]
-        brand = world.catalog.columns["brand"]
-        brands = sorted({brand.get(int(row)) for row in feasible} - {None})
-        persona = draw_persona(Stream("persona", *key, *salt), touched, brands if len(brands) > 1 else ())
+        persona = persona_for(world.catalog, goal, constraints, Stream("persona", *key, *salt))
         slots = [slot_of(world.catalog, "type", "type", "type", "eq", goal.type)]
-        slots += [
-            slot_of(world.catalog, f"constraint:{c.attribute}", "constraint", c.attribute, c.operator, c.value)
-            for c in constraints
-        ]
-        for rank, name in enumerate(persona.priorities[:PRIORITY_SLOTS], start=1):
-            value = persona.preferred_brand if name == "brand" else ""
-            slots.append(slot_of(world.catalog, f"priority:{rank}", "priority", name, "eq", value, rank=rank))
-        stocked = world.catalog.stock[goal.rows] > 0
+        slots += constraint_slots(world.catalog, constraints)
+        slots += priority_slots(world.catalog, persona)
         return Problem(
             slots=slots,
             goal=goal,
             persona=persona,
             world=world,
             supported=len(constraints),
-            drawn={
-                "constraints": len(constraints),
-                "units": int(stocked.sum()),
-                "fated": int((stocked & ~goal.alive).sum()),
-            },
+            drawn=drawn_figures(goal, constraints, world),
         )
 
     def _draw_constraints(
         self, world: World, axes: Difficulty, stream: Stream
     ) -> tuple[DiscoveryGoal, list[Constraint]]:
         """The type and the most requirements, up to the wanted number, that the catalog supports."""
-        best: tuple[int, DiscoveryGoal, list[Constraint]] | None = None
-        goal: DiscoveryGoal | None = None
-        most = _most_feasible(axes)
-        for attempt in range(ANCHOR_TRIES):
-            if attempt % ANCHORS_PER_TYPE == 0:
-                goal = self._draw_type(world, axes, stream)
-            if goal is None or goal.alive.sum() < 2:
-                continue
-            # Where many anchors failed the catalog may not support so many requirements: ask for fewer.
-            count = max(1, axes.constraints - max(0, attempt - PATIENT_TRIES) // ANCHORS_PER_TYPE)
-            if best is not None and best[0] >= count:
-                break
-            anchor = int(stream.choice(goal.rows[goal.alive]))
-            # At most a third of what is there, so that the requirements have work to do.
-            wanted = 2 + stream.integer(max(1, min(most, int(goal.alive.sum()) // 3) - 1))
-            found = draw_constraints(world.catalog, goal.rows, goal.alive, anchor, count, wanted, stream)
-            left = int(_feasible(world.catalog, goal, found).sum())
-            if not found or not 2 <= left <= most:
-                continue
-            if necessary(world.catalog, goal.rows, goal.alive, found) < min(len(found), NECESSARY):
-                continue
-            if best is None or len(found) > best[0]:
-                best = len(found), goal, found
-            if len(found) == axes.constraints:
-                break
-        if best is None:
+        found = draw_requirements(world, axes, stream, lambda: self._draw_type(world, axes, stream), ANCHOR_TRIES)
+        if found is None:
             raise GenerationError(
-                f"catalog {world.catalog.name!r} supports no E_PD problem: in {ANCHOR_TRIES} draws no type had "
-                f"attributes that single out 2 to {most} products in stock{_stock_hint(world.catalog)}"
+                f"catalog {world.catalog.name!r} supports no {self.env_id} problem: in {ANCHOR_TRIES} draws no type "
+                f"had attributes that single out 2 to {most_feasible(axes)} products in stock"
+                f"{_stock_hint(world.catalog)}"
             )
-        return best[1], best[2]
+        return found
 
     def _draw_type(self, world: World, axes: Difficulty, stream: Stream) -> DiscoveryGoal:
         rows = world.catalog.rows_of_type(stream.choice(_types(world.catalog)))
@@ -160,9 +125,9 @@ class DiscoveryTask:
             problem.world.catalog,
             goal.rows,
             goal.alive,
-            [_constraint(other) for other in slots],
+            [constraint_of(other) for other in slots],
             slots.index(slot),
-            lambda count: 2 <= count <= _most_feasible(axes),
+            lambda count: 2 <= count <= most_feasible(axes),
             stream,
         )
         return list(value) if isinstance(value, tuple) else value
@@ -175,7 +140,7 @@ class DiscoveryTask:
         """
         goal: DiscoveryGoal = problem.goal
         asking = max(ask_turns(len(problem.omitted), 3, axes.turn_budget), 2 if problem.switch else 0)
-        pages = -(-len(goal.rows) // max(1, _genuine_per_page(axes)))
+        pages = -(-len(goal.rows) // max(1, genuine_per_page(axes)))
         seen_early = pages <= axes.tool_budget and asking >= 1
         look_again = problem.world.stock.rate > 0 and not seen_early
         return Plan(max(asking, 0) + 1 + look_again + 1 + bool(problem.omitted), 1)
@@ -191,12 +156,9 @@ class DiscoveryTask:
                 facts: dict[str, Any] = {"what": "wrong_type", "title": title, "wanted": goal.type}
                 complaints.append(Complaint(f"row{row}", facts))
                 continue
-            for slot in _constraint_slots(ledger):
-                if not _meets(catalog, row, slot):
-                    got = catalog.columns[slot.attribute].get(row)
-                    facts = {"what": "violates", "title": title, "slot": slot, "got": got}
-                    complaints.append(Complaint(f"row{row}", facts, (slot.key,)))
-                    break
+            complaint = violation(catalog, row, requirements(ledger))
+            if complaint is not None:
+                complaints.append(complaint)
         reached = len(shown) >= 2 and not complaints and ledger.everything_said()
         return Sight(tuple(complaints), reached, 0.0)
 
@@ -208,8 +170,8 @@ class DiscoveryTask:
         """The list reward over what the customer said."""
         goal: DiscoveryGoal = problem.goal
         world = problem.world
-        constraints = [_constraint(slot) for slot in _constraint_slots(ledger) if ledger.said(slot.key)]
-        mask = _feasible(world.catalog, goal, constraints)
+        constraints = [constraint_of(slot) for slot in requirements(ledger) if ledger.said(slot.key)]
+        mask = feasible_rows(world.catalog, goal, constraints)
         utilities = self._utilities(problem, ledger, goal.rows[mask])
         alive = dict(zip(goal.rows.tolist(), goal.alive.tolist(), strict=True))
 
@@ -234,12 +196,7 @@ class DiscoveryTask:
 
     def _utilities(self, problem: Problem, ledger: Ledger, rows: np.ndarray) -> dict[int, float]:
         """u(p) of each feasible row by the priorities that were said."""
-        said = [s for s in ledger.said_slots() if s.kind == "priority"]
-        if not said or not len(rows):
-            return dict.fromkeys(rows.tolist(), 1.0)
-        ranked = sorted(said, key=lambda slot: slot.rank)
-        values = [priority_values(problem.world.catalog, rows, slot.attribute, slot.value) for slot in ranked]
-        return dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
+        return utilities_by_priority(problem.world.catalog, ledger, rows)
 
     def _done(
         self, world: World, goal: DiscoveryGoal, constraints: Sequence[Constraint], identifier: str, feasible: bool
@@ -251,16 +208,22 @@ class DiscoveryTask:
         violates = [str(c) for c in constraints if not satisfied(world.catalog, one, c)[0]]
         if world.catalog.type_of(row) != goal.type:
             violates.insert(0, f"type = {goal.type}")
+        elif not self._suits(world, goal, row):
+            violates.insert(0, "compatible")
         elif not world.stock.lasting_rows(one)[0]:
             violates.insert(0, "in stock")
-        return {**_summary(world, row), "feasible": feasible, "violates": violates}
+        return {**summary(world, row), "feasible": feasible, "violates": violates}
+
+    def _suits(self, world: World, goal: DiscoveryGoal, row: int) -> bool:
+        """Whether a product of the type may be recommended at all."""
+        return True
 
     def reveal(self, problem: Problem, ledger: Ledger) -> dict[str, Any]:
         """Requirements, priorities, all feasible products with their utility, and the best list."""
         goal: DiscoveryGoal = problem.goal
         world = problem.world
-        slots = _constraint_slots(ledger)
-        rows = goal.rows[_feasible(world.catalog, goal, [_constraint(slot) for slot in slots])]
+        slots = requirements(ledger)
+        rows = goal.rows[feasible_rows(world.catalog, goal, [constraint_of(slot) for slot in slots])]
         priorities = [slot for slot in ledger.slots.values() if slot.kind == "priority"]
         values = [priority_values(world.catalog, rows, slot.attribute, slot.value) for slot in priorities]
         utilities = dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
@@ -268,16 +231,102 @@ class DiscoveryTask:
         return {
             "env_id": self.env_id,
             "type": goal.type,
-            "constraints": [str(_constraint(slot)) for slot in slots],
+            "constraints": [str(constraint_of(slot)) for slot in slots],
             "priorities": [f"brand {s.value}" if s.attribute == "brand" else s.attribute for s in priorities],
-            "feasible": [{**_summary(world, row), "utility": round(utilities[row], 4)} for row in ordered],
+            "feasible": [{**summary(world, row), "utility": round(utilities[row], 4)} for row in ordered],
             "best": [world.product_id(row) for row in ordered[: goal.k]],
         }
+
+
+def constraint_slots(catalog: Catalog, constraints: Sequence[Constraint]) -> list[Slot]:
+    """Requirements as slots."""
+    return [
+        slot_of(catalog, f"constraint:{c.attribute}", "constraint", c.attribute, c.operator, c.value)
+        for c in constraints
+    ]
+
+
+def drawn_figures(goal: DiscoveryGoal, constraints: Sequence[Constraint], world: World) -> dict[str, int]:
+    """What the axes drew, for the published tables."""
+    stocked = goal.rows[world.catalog.stock[goal.rows] > 0]
+    fated = int(world.stock.fated_rows(stocked).sum())
+    return {"constraints": len(constraints), "units": len(stocked), "fated": fated}
+
+
+def draw_requirements(
+    world: World, axes: Difficulty, stream: Stream, draw_goal: Callable[[], DiscoveryGoal], tries: int
+) -> tuple[DiscoveryGoal, list[Constraint]] | None:
+    """A goal, and the most requirements on it, up to the wanted number, that leave 2 to 3k products.
+
+    Args:
+        world: The shop.
+        axes: The episode's difficulty.
+        stream: Where the draws come from.
+        draw_goal: Gives another goal (a type) to try, every few attempts.
+        tries: Anchors that are tried.
+
+    Returns:
+        The goal and its requirements; None where nothing was found.
+    """
+    best: tuple[int, DiscoveryGoal, list[Constraint]] | None = None
+    goal: DiscoveryGoal | None = None
+    most = most_feasible(axes)
+    for attempt in range(tries):
+        if attempt % ANCHORS_PER_TYPE == 0:
+            goal = draw_goal()
+        if goal is None or goal.alive.sum() < 2:
+            continue
+        # Where many anchors failed the catalog may not support so many requirements: ask for fewer.
+        count = max(1, axes.constraints - max(0, attempt - PATIENT_TRIES) // ANCHORS_PER_TYPE)
+        if best is not None and best[0] >= count:
+            break
+        anchor = int(stream.choice(goal.rows[goal.alive]))
+        # At most a third of what is there, so that the requirements have work to do.
+        wanted = 2 + stream.integer(max(1, min(most, int(goal.alive.sum()) // 3) - 1))
+        found = draw_constraints(world.catalog, goal.rows, goal.alive, anchor, count, wanted, stream)
+        left = int(feasible_rows(world.catalog, goal, found).sum())
+        if not found or not 2 <= left <= most:
+            continue
+        if necessary(world.catalog, goal.rows, goal.alive, found) < min(len(found), NECESSARY):
+            continue
+        if best is None or len(found) > best[0]:
+            best = len(found), goal, found
+        if len(found) == axes.constraints:
+            break
+    return None if best is None else (best[1], best[2])
 
 
 def _stock_hint(catalog: Catalog) -> str:
     unknown = not catalog.stock.any()
     return "; nothing is in stock: map a stock column, or let the mapping synthesize it" if unknown else ""
+
+
+def utilities_by_priority(catalog: Catalog, ledger: Ledger, rows: np.ndarray) -> dict[int, float]:
+    """u(p) of each feasible row by the priorities that were said; all alike where none was."""
+    said = [slot for slot in ledger.said_slots() if slot.kind == "priority"]
+    if not said or not len(rows):
+        return dict.fromkeys(rows.tolist(), 1.0)
+    ranked = sorted(said, key=lambda slot: slot.rank)
+    values = [priority_values(catalog, rows, slot.attribute, slot.value) for slot in ranked]
+    return dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
+
+
+def priority_slots(catalog: Catalog, persona: Persona) -> list[Slot]:
+    """The customer's first two priorities as slots."""
+    slots = []
+    for rank, name in enumerate(persona.priorities[:PRIORITY_SLOTS], start=1):
+        value = persona.preferred_brand if name == "brand" else ""
+        slots.append(slot_of(catalog, f"priority:{rank}", "priority", name, "eq", value, rank=rank))
+    return slots
+
+
+def persona_for(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint], stream: Stream) -> Persona:
+    """A customer whose priorities lean towards what it asks for; it may prefer a brand that is feasible."""
+    touched = {constraint.attribute for constraint in constraints}
+    feasible = goal.rows[feasible_rows(catalog, goal, constraints)]
+    brand = catalog.columns["brand"]
+    brands = sorted({brand.get(int(row)) for row in feasible} - {None})
+    return draw_persona(stream, touched, brands if len(brands) > 1 else ())
 
 
 def priority_values(catalog: Catalog, rows: np.ndarray, attribute: str, brand: str) -> np.ndarray:
@@ -297,39 +346,53 @@ def _types(catalog: Catalog) -> list[str]:
     return catalog.memo["discovery_types"]
 
 
-def _most_feasible(axes: Difficulty) -> int:
+def most_feasible(axes: Difficulty) -> int:
     """At most 3k, and few enough that the distractors of a page cannot push one off it."""
-    return max(2, min(3 * axes.list_size, _genuine_per_page(axes)))
+    return max(2, min(3 * axes.list_size, genuine_per_page(axes)))
 
 
-def _genuine_per_page(axes: Difficulty) -> int:
+def genuine_per_page(axes: Difficulty) -> int:
     """Genuine hits that a full page surely holds: at most 70 % of it, and four standard deviations below the mean."""
     mean = axes.search_depth * (1 - axes.distractors)
     spread = math.sqrt(mean * axes.distractors)
     return int(min(DEPTH_SHARE * axes.search_depth, mean - 4 * spread))
 
 
-def _feasible(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint]) -> np.ndarray:
+def feasible_rows(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint]) -> np.ndarray:
+    """Which rows of the goal's type satisfy the requirements and stay in stock: a bool array."""
     mask = goal.alive.copy()
     for constraint in constraints:
         mask &= satisfied(catalog, goal.rows, constraint)
     return mask
 
 
-def _constraint_slots(ledger: Ledger) -> list[Slot]:
+def requirements(ledger: Ledger) -> list[Slot]:
+    """The requirements among the slots, said or not, with their present values."""
     return [slot for slot in ledger.slots.values() if slot.kind == "constraint"]
 
 
-def _constraint(slot: Slot) -> Constraint:
+def constraint_of(slot: Slot) -> Constraint:
+    """A requirement as the filters have it."""
     value = tuple(slot.value) if isinstance(slot.value, list) else slot.value
     return Constraint(slot.attribute, slot.operator, value)
 
 
+def violation(catalog: Catalog, row: int, slots: Sequence[Slot]) -> Complaint | None:
+    """The customer's complaint about the first requirement that a product does not meet, or None."""
+    for slot in slots:
+        if not _meets(catalog, row, slot):
+            got = catalog.columns[slot.attribute].get(row)
+            facts = {"what": "violates", "title": catalog.titles[row], "slot": slot, "got": got}
+            return Complaint(f"row{row}", facts, (slot.key,))
+    return None
+
+
 def _meets(catalog: Catalog, row: int, slot: Slot) -> bool:
-    return bool(satisfied(catalog, np.array([row]), _constraint(slot))[0])
+    return bool(satisfied(catalog, np.array([row]), constraint_of(slot))[0])
 
 
-def _summary(world: World, row: int) -> dict[str, Any]:
+def summary(world: World, row: int) -> dict[str, Any]:
+    """A product in a few fields, for the goal that is shown after the end."""
     columns = world.catalog.columns
     return {
         "product_id": world.product_id(row),

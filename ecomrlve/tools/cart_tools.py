@@ -60,7 +60,7 @@ def cart_view(world: World) -> dict[str, Any]:
 def _line(world: World, product_id: str, variant_id: str | None) -> tuple[int, int | None]:
     row = world.row(product_id)
     line = row, world.variant(row, variant_id)
-    world.touched.add(line)
+    world.touched.update((line, world.stock.unit_of(*line)))
     return line
 
 

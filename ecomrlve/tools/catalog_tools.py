@@ -9,7 +9,8 @@ import numpy as np
 from annotated_types import MaxLen
 
 from ecomrlve.catalog.columns import fold
-from ecomrlve.catalog.filters import parse_filters
+from ecomrlve.catalog.filters import Constraint, parse_filters
+from ecomrlve.catalog.similar import compatible_by, similarity
 from ecomrlve.errors import Refused
 from ecomrlve.shop.world import World
 from ecomrlve.streams import key_of, mix, unit_hash
@@ -50,6 +51,47 @@ def catalog_search(
     noise = _noise_pool(world, query, ranked) if world.axes.distractors > 0 else ranked[:0]
     shown, more = woven(ranked, noise, world.axes.distractors, key, (page - 1) * limit, limit)
     return {"results": [world.hit(row) for row in shown], "page": page, "more": more}
+
+
+@tool
+def catalog_similar(
+    world: World, product_id: str, filters: dict[str, Any] | None = None, limit: int = 10, page: int = 1
+) -> dict[str, Any]:
+    """List products of the same type, most similar first, and tell in which attribute a substitute must be equal.
+
+    Args:
+        product_id: Id of the product to resemble, as tool results show it.
+        filters: As for catalog_search.
+        limit: Hits per page, from 1 to the search depth.
+        page: Page number, starting at 1.
+    """
+    row = world.row(product_id)
+    if limit < 1 or page < 1:
+        raise Refused("bad_page", "limit and page start at 1")
+    limit = min(limit, world.axes.search_depth)
+    constraints, in_stock = parse_filters(world.catalog, filters)
+    kind = world.catalog.type_of(row)
+    rows = world.engine.matching([Constraint("type", "eq", kind), *constraints])
+    rows = rows[rows != row]
+    if in_stock is not None:
+        rows = rows[world.stock.available_rows(rows) == in_stock]
+    ranked = rows[np.argsort(-similarity(world.catalog, row, rows), kind="stable")]
+    key = key_of(world.retrieval_key, "similar", row, json.dumps(filters, sort_keys=True, default=str))
+    noise = _neighbours(world, row, ranked) if world.axes.distractors > 0 else ranked[:0]
+    shown, more = woven(ranked, noise, world.axes.distractors, key, (page - 1) * limit, limit)
+    alike = similarity(world.catalog, row, np.array(shown, np.int64)).tolist()
+    hits = [world.hit(other) | {"similarity": value} for other, value in zip(shown, alike, strict=True)]
+    return {"results": hits, "compatible_by": compatible_by(world.catalog, kind), "page": page, "more": more}
+
+
+def _neighbours(world: World, row: int, ranked: np.ndarray) -> np.ndarray:
+    """What a deficient engine takes for similar: products of the same category, whatever the filters say."""
+    catalog = world.catalog
+    near = np.flatnonzero(catalog.category_codes == catalog.category_codes[row])
+    foreign = near[(near != row) & ~np.isin(near, ranked)]
+    if not len(foreign):
+        foreign = np.setdiff1d(world.engine.matching([]), np.append(ranked, row))
+    return foreign[:NOISE_POOL]
 
 
 def _noise_pool(world: World, query: str, ranked: np.ndarray) -> np.ndarray:

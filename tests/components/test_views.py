@@ -3,7 +3,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from components import play, views
+from components.session import ENVIRONMENTS
+from ecomrlve.collections import TASKS
 
 SEARCH = {"name": "catalog_search", "args": {"query": "mug", "limit": 4}}
 
@@ -14,19 +18,43 @@ def call(session: Any, name: str, args: dict[str, Any]) -> dict[str, Any]:
     return session.episode.turns[-1].calls[0]["result"]
 
 
-def test_nothing_of_the_goal_is_in_any_value_before_the_end(session: Any) -> None:
-    for env_id in ("E_CART", "E_PD"):
-        session.start(env_id, 6, 5)
-        world = session.episode.environment.episode.world
-        shown = json.dumps(play.show(session), default=str)
-        ids = {world.product_id(row) for row in range(len(world.catalog))}
-        assert not any(identifier in shown for identifier in ids)
-        for word in ("goal", "ledger", "trajectory", "omitted", "feasible"):
-            assert word not in shown
-        session.act({"tool_calls": [SEARCH], "assistant_message": "Hello?"}, session.version)
-        returned = {hit["id"] for hit in session.episode.turns[0].calls[0]["result"]["results"]}
-        shown = json.dumps(play.show(session), default=str)
-        assert {identifier for identifier in ids if identifier in shown} == returned
+def shop_ids(world: Any) -> set[str]:
+    """All ids that the shop of an episode could give out."""
+    orders = world.orders.orders
+    lines = {world.orders.line_id(line.number) for order in orders for line in order.lines}
+    products = {world.product_id(row) for row in range(len(world.catalog))}
+    pages = {world.policies.policy_id(page) for page in world.policies.pages}
+    return products | lines | pages | {world.orders.order_id(order.number) for order in orders}
+
+
+@pytest.mark.parametrize("env_id", ENVIRONMENTS)
+def test_nothing_of_the_goal_is_in_any_value_before_the_end(session: Any, env_id: str) -> None:
+    session.start(env_id, 6, 5)
+    episode = session.episode
+    ids = shop_ids(episode.environment.episode.world)
+
+    def shown() -> str:
+        """What the panels show; the conversation is what the customer and the tools said."""
+        values = dict(zip(play.OUTPUTS, play.show(session), strict=True))
+        text = json.dumps({name: value for name, value in values.items() if name != "chat"}, default=str)
+        for word in ("ledger", "trajectory", "omitted", "feasible", "reveal"):
+            assert word not in text
+        return text
+
+    before = shown()
+    assert not any(identifier in before for identifier in ids)
+    tools = [tool["function"]["name"] for tool in episode.observation.tools]
+    calls = [{"name": "order_list", "args": {}}, {"name": "policy_search", "args": {"query": "return"}}, SEARCH]
+    session.act({"tool_calls": [call for call in calls if call["name"] in tools], "assistant_message": "Hello?"}, 1)
+    returned = json.dumps([call["result"] for call in episode.turns[0].calls])
+    after = shown()
+    assert {identifier for identifier in ids if identifier in after} == {i for i in ids if i in returned}
+
+
+def test_every_environment_has_a_name_and_a_sentence() -> None:
+    assert set(ENVIRONMENTS) == set(TASKS) == set(views.TASKS)
+    assert next(iter(ENVIRONMENTS)) == "E_CART"
+    assert all(label.endswith(f"({env_id})") for env_id, label in ENVIRONMENTS.items())
 
 
 def test_the_meters_count_the_turn_that_is_about_to_be_taken(session: Any) -> None:
@@ -91,5 +119,56 @@ def test_the_form_leaves_out_what_the_desk_does(session: Any) -> None:
     names = [tool["function"]["name"] for tool in views.tool_form(session.episode)["tools"]]
     assert "catalog_search" in names
     assert not views.NOT_IN_FORM & set(names)
-    fields = views.desk(session.episode, 1)["answer_fields"]
-    assert [(entry["name"], entry["type"]) for entry in fields] == [("recommended_product_ids", "array")]
+    (kind,) = views.desk(session.episode, 1)["kinds"]
+    assert [(entry["name"], entry["type"]) for entry in kind["fields"]] == [("recommended_product_ids", "array")]
+    assert kind["most"] == session.episode.observation.list_size
+
+
+def test_fields_whose_values_are_listed_are_choices(session: Any) -> None:
+    session.start("E_STATUS", 0, 3)
+    fields = {field["name"]: field for field in views.desk(session.episode, 1)["kinds"][0]["fields"]}
+    assert "out_for_delivery" in fields["order_status"]["choices"]
+    assert fields["eta"]["choices"] == []
+    session.start("E_RETURN", 0, 3)
+    fields = {field["name"]: field for field in views.desk(session.episode, 1)["kinds"][0]["fields"]}
+    assert fields["return_decision"]["choices"] == ["return", "exchange", "not_eligible"]
+    # Where the description no longer lists them, whatever is wanted can be typed.
+    assert views._choices("return_decision", {"description": "What was done: refund or nothing."}) == []
+    assert views._choices("anything", {"enum": ["a", "b"]}) == ["a", "b"]
+
+
+def test_a_journey_offers_the_fields_of_every_kind_of_wish(session: Any) -> None:
+    session.start("E_JOURNEY", 4, 3)
+    kinds = {
+        kind["id"]: [field["name"] for field in kind["fields"]] for kind in views.desk(session.episode, 1)["kinds"]
+    }
+    assert list(kinds) == [env_id for env_id in ENVIRONMENTS if env_id != "E_JOURNEY"]
+    for env_id, names in kinds.items():
+        session.start(env_id, 4, 3)
+        assert [field["name"] for field in views.desk(session.episode, 1)["kinds"][0]["fields"]] == names
+    # Nothing tells which wishes this journey holds.
+    first, second = [], []
+    for seed, found in ((3, first), (4, second)):
+        session.start("E_JOURNEY", 4, seed)
+        found.extend(views.desk(session.episode, 1)["kinds"])
+    assert first == second
+
+
+def test_a_journey_shows_the_turns_left_for_the_present_wish(session: Any) -> None:
+    session.start("E_JOURNEY", 4, 3)
+    value = views.meters(session.episode, 1)
+    assert value["wish_turns"] == session.episode.observation.intent_turns_left == 6
+    assert value["turn_budget"] == 18
+    session.act({"assistant_message": "Hello?"}, 1)
+    assert views.meters(session.episode, 2)["wish_turns"] == 5
+    session.start("E_PD", 4, 3)
+    assert views.meters(session.episode, 1)["wish_turns"] is None
+
+
+def test_similarity_stands_on_the_card(session: Any) -> None:
+    session.start("E_SUB", 4, 7)
+    hit = call(session, "catalog_search", {"query": "mug", "limit": 1})["results"][0]
+    assert views.cards(session.episode)["cards"][0]["similarity"] is None
+    found = call(session, "catalog_similar", {"product_id": hit["id"], "limit": 3})["results"]
+    cards = {card["product_id"]: card for card in views.cards(session.episode)["cards"]}
+    assert [cards[other["id"]]["similarity"] for other in found] == [other["similarity"] for other in found]

@@ -11,7 +11,7 @@ from ecomrlve.catalog.filters import satisfied
 from ecomrlve.difficulty import difficulty
 from ecomrlve.tasks.base import Problem, generate
 from ecomrlve.tasks.constraints import NECESSARY, necessary
-from ecomrlve.tasks.discovery import DiscoveryTask, _constraint, _constraint_slots, _feasible, priority_values
+from ecomrlve.tasks.discovery import DiscoveryTask, constraint_of, requirements, feasible_rows, priority_values
 
 TASK = DiscoveryTask()
 
@@ -38,7 +38,7 @@ def problems(words_engine: Any) -> list[tuple[int, Problem]]:
 def test_every_requirement_excludes_something_and_three_are_necessary(problems: list[tuple[int, Problem]]) -> None:
     for _, problem in problems:
         goal, catalog = problem.goal, problem.world.catalog
-        constraints = [_constraint(slot) for slot in problem.slots if slot.kind == "constraint"]
+        constraints = [constraint_of(slot) for slot in problem.slots if slot.kind == "constraint"]
         assert len({c.attribute for c in constraints}) == len(constraints)
         for constraint in constraints:
             assert not satisfied(catalog, goal.rows, constraint).all(), constraint
@@ -71,7 +71,7 @@ def test_half_knowledge_scores_as_the_contract_simulated(problems: list[tuple[in
     for number, (d, problem) in enumerate(problems):
         ledger = told(problem)
         goal, world = problem.goal, problem.world
-        rows = goal.rows[_feasible(world.catalog, goal, [_constraint(s) for s in _constraint_slots(ledger)])]
+        rows = goal.rows[feasible_rows(world.catalog, goal, [constraint_of(s) for s in requirements(ledger)])]
         top = next(slot for slot in problem.slots if slot.key == "priority:1")
         values = priority_values(world.catalog, rows, top.attribute, top.value)
         ids = [world.product_id(int(row)) for row in rows[np.argsort(-values, kind="stable")]]
@@ -91,7 +91,7 @@ def test_sold_out_unmet_foreign_repeated_and_invented_ids_are_wrong_entries(
     for d, problem in problems:
         ledger, goal, world = told(problem), problem.goal, problem.world
         best = TASK.reveal(problem, ledger)["best"]
-        mask = _feasible(world.catalog, goal, [_constraint(s) for s in _constraint_slots(ledger)])
+        mask = feasible_rows(world.catalog, goal, [constraint_of(s) for s in requirements(ledger)])
         foreign = next(r for r in range(len(world.catalog)) if world.catalog.type_of(r) != goal.type)
         wrong = [int(goal.rows[~mask][0]), foreign]
         dead = goal.rows[~goal.alive]
@@ -113,9 +113,9 @@ def test_a_requirement_that_was_never_said_is_not_scored(words_engine: Any) -> N
             others = [s for s in problem.slots if s is not slot]
             ledger.say([s.key for s in others], 0, "open")
             loose = goal.rows[
-                _feasible(world.catalog, goal, [_constraint(s) for s in others if s.kind == "constraint"])
+                feasible_rows(world.catalog, goal, [constraint_of(s) for s in others if s.kind == "constraint"])
             ]
-            strict = satisfied(world.catalog, loose, _constraint(slot))
+            strict = satisfied(world.catalog, loose, constraint_of(slot))
             if strict.all():
                 continue
             odd = world.product_id(int(loose[~strict][0]))

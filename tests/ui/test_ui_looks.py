@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ CONTRAST, UNNAMED = AUDIT + "; contrast()", AUDIT + "; unnamed()"
 
 
 def at_all_stages(browser: Any, server: Server, look: Any, **options: Any) -> None:
-    """Call `look` on the empty page, in mid-episode, after the end, and on the inspector."""
+    """Call `look` on the empty page, in mid-episode, after the end, on the inspector, and on every panel filled."""
     actions, _ = reference_actions(server.engine, "E_PD", 4, 7)
     context = browser.new_context(reduced_motion="reduce", **options)
     space = Space(context.new_page(), server)
@@ -36,8 +37,35 @@ def at_all_stages(browser: Any, server: Server, look: Any, **options: Any) -> No
     look(space.page)
     space.page.keyboard.press("End")
     look(space.page)
+    with_every_panel(space, look)
     context.close()
     assert not space.problems
+
+
+def with_every_panel(space: Space, look: Any) -> None:
+    """A journey has all tools, so that it fills all panels: orders, tracking, returns, help pages, profile."""
+    page = space.open("env=E_JOURNEY&d=4&seed=7", version=1).page
+    page.click("text=Raw action")
+
+    def take(*calls: tuple[str, dict[str, Any]]) -> None:
+        page.fill("#ec-raw", json.dumps({"tool_calls": [{"name": name, "args": args} for name, args in calls]}))
+        before = space.version
+        page.click("#ec-raw-send")
+        space.wait(before + 1)
+
+    take(("order_list", {}), ("policy_search", {"query": "return"}), ("user_get_profile", {}), ("cart_view", {}))
+    order = page.locator(".ec-order").first
+    ids = {"order_id": order.get_attribute("data-order")}
+    ids["line_id"] = order.locator(".ec-lines li").first.get_attribute("data-line")
+    take(("order_track", {"order_id": ids["order_id"]}), ("return_check_eligibility", ids))
+    page.select_option("#ec-answer-kind", "E_RETURN")
+    page.select_option("#ec-tool", "return_initiate")
+    look(page)
+    page.fill("#ec-raw", "{broken")
+    before = space.version
+    page.click("#ec-raw-send")
+    space.wait(before + 1)
+    look(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -112,23 +112,58 @@ class Space:
         self.page.click(".ec-call")
         return self.wait(before + 1)
 
-    def take(self, action: dict[str, Any]) -> Space:
-        """Take a turn as an agent's action says, through the tray, the message box and the answer."""
+    def take(self, action: dict[str, Any], wish: str = "") -> Space:
+        """Take a turn as an agent's action says, through the tray, the message box and the answer.
+
+        Args:
+            action: The action.
+            wish: In a journey, which kind of wish an answer is for.
+        """
         page, before = self.page, self.version
         for call in action.get("tool_calls", []):
             self.fill_call(call["name"], call["args"])
             page.click(".ec-collect")
-        for product in (action.get("answer") or {}).get("recommended_product_ids", []):
-            page.fill(".ec-find", product)
-            page.click(f".ec-card[data-pid='{product}'] .ec-recommend")
+        if action.get("answer") is not None:
+            self.fill_answer(action["answer"], wish)
         if action.get("assistant_message"):
             page.fill("#ec-message", action["assistant_message"])
         page.click("#ec-submit" if action.get("answer") is not None else "#ec-send")
         return self.wait(before + 1)
 
+    def fill_answer(self, answer: dict[str, Any], wish: str = "") -> None:
+        """Enter an answer: products from their cards, everything else into its field."""
+        page = self.page
+        if wish:
+            page.select_option("#ec-answer-kind", wish)
+        while page.locator(".ec-list .ec-remove").count():
+            page.locator(".ec-list .ec-remove").first.click()
+        for product in answer.get("recommended_product_ids", []):
+            page.fill("#cards .ec-find", product)
+            page.click(f".ec-card[data-pid='{product}'] .ec-recommend")
+        for name, value in answer.items():
+            field_ = f"#ec-answer-{name}"
+            if name in ("done", "recommended_product_ids") or value in ("", None):
+                continue
+            if page.locator(field_).evaluate("node => node.tagName") == "SELECT":
+                page.select_option(field_, str(value))
+            else:
+                page.fill(field_, str(value))
+
 
 def reference_actions(engine: Any, env_id: str, difficulty: int, seed: int) -> tuple[list[dict[str, Any]], Any]:
     """What the reference agent does in an episode, and the reward it gets."""
+    turns, reward, _ = reference_episode(engine, env_id, difficulty, seed)
+    return [action for _, action in turns], reward
+
+
+def reference_episode(
+    engine: Any, env_id: str, difficulty: int, seed: int
+) -> tuple[list[tuple[str, dict[str, Any]]], Any, dict[str, Any]]:
+    """What the reference agent does in an episode.
+
+    Returns:
+        Its actions, each with the kind of wish that the turn belonged to; the reward; the record.
+    """
     import ecomrlve
     from ecomrlve.agents.reference import ReferenceAgent
 
@@ -136,9 +171,10 @@ def reference_actions(engine: Any, env_id: str, difficulty: int, seed: int) -> t
     agent = ReferenceAgent()
     observation, _ = env.reset(seed=seed, options={"difficulty": difficulty})
     agent.reset(env)
-    actions = []
+    turns: list[tuple[str, dict[str, Any]]] = []
     while True:
-        actions.append(agent.act(observation))
-        observation, _, terminated, truncated, info = env.step(actions[-1])
+        wish = env.episode.intents.current.task.env_id
+        turns.append((wish, agent.act(observation)))
+        observation, _, terminated, truncated, info = env.step(turns[-1][1])
         if terminated or truncated:
-            return actions, info["reward"]
+            return turns, info["reward"], env.trajectory("reference", "agent").to_dict()
