@@ -46,9 +46,9 @@ def numbers(text: str) -> list[int]:
 
 @app.command()
 def certify(
-    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "E_CART,E_PD",
+    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "C8",
     difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
-    seeds: Annotated[str, typer.Option(help="seeds per (environment, d)")] = "0:50",
+    seeds: Annotated[str, typer.Option(help="seeds per (environment, d)")] = "0:20",
     law: Annotated[str, typer.Option(help="laws to measure, by number; empty for all")] = "",
     cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 400,
     catalog: CatalogOption = "default",
@@ -57,7 +57,7 @@ def certify(
     as_json: Annotated[bool, typer.Option("--json", help="print the certificate as JSON")] = False,
     out: Annotated[Path | None, typer.Option(help="also write the JSON to this file")] = None,
 ) -> None:
-    """Measure the laws: solvable, not hackable, deterministic, no leak, recoverable, bounded, indifferent."""
+    """Measure the laws: solvable, not hackable, deterministic, no leak, monotone, recoverable, bounded, indifferent."""
     from ecomrlve.collections import resolve
     from ecomrlve.difficulty import check_difficulty
     from ecomrlve.environment import check_seed
@@ -175,7 +175,7 @@ def embed(
 
 @app.command()
 def axes(
-    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "E_CART,E_PD",
+    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "C8",
     difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
     episodes: Annotated[int, typer.Option(help="generated episodes per (environment, d)", min=10)] = 5000,
     catalog: CatalogOption = "default",

@@ -8,7 +8,8 @@ from ecomrlve.errors import UnknownEnvironmentError
 from ecomrlve.tasks.base import AnyTask
 from ecomrlve.tasks.journey import INTENTS, JourneyTask
 
-TASKS: dict[str, AnyTask] = {task.env_id: task for task in (*INTENTS, JourneyTask())}
+_ALL: tuple[AnyTask, ...] = (*INTENTS, JourneyTask())
+TASKS: dict[str, AnyTask] = {task.env_id: task for task in _ALL}
 
 # C1 ⊂ C2 ⊂ C4 ⊂ C8, as published.
 COLLECTIONS: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,8 @@
-"""Take the README's pictures: python scripts/screenshots.py [FOLDER]. Needs a Chromium and the development packages."""
+"""Take pictures of the Space: python scripts/screenshots.py [FOLDER].
+
+Without a folder only the pictures that the repository keeps are made anew; a folder gets those of all environments, by
+day, by night and on a phone. Needs a Chromium and the development packages.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +14,36 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "ui")]
 
 from playwright.sync_api import Browser, sync_playwright  # noqa: E402
-from ui_space import ARGUMENTS, CHROMIUM, Server, Space, reference_actions, serve  # noqa: E402
+from ui_space import ARGUMENTS, CHROMIUM, Server, Space, reference_episode, serve  # noqa: E402
 
 from ecomrlve.environment import default_engine  # noqa: E402
 
-EPISODE = ("E_CART", 6, 7)
-DISCOVERY = ("E_PD", 4, 7)
+# The ending of a picture's name, and the episode it shows.
+EPISODES = {
+    "": ("E_CART", 6, 7),
+    "-discovery": ("E_PD", 4, 7),
+    "-substitution": ("E_SUB", 4, 7),
+    "-return": ("E_RETURN", 4, 7),
+    "-status": ("E_STATUS", 4, 7),
+    "-policy": ("E_POLICY", 4, 7),
+    "-bundle": ("E_BUNDLE", 4, 7),
+    "-journey": ("E_JOURNEY", 4, 7),
+}
+
+KEPT = ROOT / "assets" / "screenshots"
+LOOKS = {"": (1440, False), "-dark": (1440, True), "-phone": (390, False)}
 
 
 def main() -> None:
     """One picture per view and look."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "assets" / "screenshots"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else KEPT
     folder.mkdir(parents=True, exist_ok=True)
     engine = default_engine()
     engine.scores("warm up")
     with tempfile.TemporaryDirectory() as store, sync_playwright() as playwright:
         server = serve(engine, Path(store))
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        for name, width, dark in (("", 1440, False), ("-dark", 1440, True), ("-phone", 390, False)):
+        for name, (width, dark) in LOOKS.items():
             take(browser, server, folder, name, width, dark)
         browser.close()
         server.demo.close()
@@ -40,19 +56,31 @@ def take(browser: Browser, server: Server, folder: Path, name: str, width: int, 
     page = context.new_page()
     space = Space(page, server)
     page.set_default_timeout(60_000)
-    for label, (env_id, difficulty, seed) in (("", EPISODE), ("-discovery", DISCOVERY)):
-        actions, _ = reference_actions(server.engine, env_id, difficulty, seed)
+
+    def shoot(picture: str, *, full_page: bool = False) -> None:
+        if wanted(folder, picture):
+            page.screenshot(path=folder / f"{picture}.png", full_page=full_page)
+
+    for label, (env_id, difficulty, seed) in EPISODES.items():
+        if not (wanted(folder, f"play{label}{name}") or wanted(folder, f"result{label}{name}")):
+            continue
+        turns, _, _ = reference_episode(server.engine, env_id, difficulty, seed)
         space.open(f"env={env_id}&d={difficulty}&seed={seed}&__theme={scheme}", version=1)
-        for number, action in enumerate(actions, 1):
-            space.take(action)
-            if number == 2:
-                page.screenshot(path=folder / f"play{label}{name}.png")
-        page.screenshot(path=folder / f"result{label}{name}.png", full_page=True)
+        for number, (wish, action) in enumerate(turns, 1):
+            space.take(action, wish if env_id == "E_JOURNEY" else "")
+            if number == min(2, len(turns) - 1):
+                shoot(f"play{label}{name}")
+        shoot(f"result{label}{name}", full_page=True)
     page.get_by_role("tab", name="Trajectories").click()
     page.locator("#episodes tbody tr").first.click()
-    page.wait_for_timeout(800)
-    page.screenshot(path=folder / f"trajectories{name}.png")
+    page.wait_for_selector(".ec-stepper")
+    shoot(f"trajectories{name}")
     context.close()
+
+
+def wanted(folder: Path, picture: str) -> bool:
+    """Whether a picture is to be made: every one, but in the repository's own folder those that are there."""
+    return folder != KEPT or (folder / f"{picture}.png").exists()
 
 
 if __name__ == "__main__":

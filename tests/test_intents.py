@@ -149,7 +149,7 @@ def test_interruptions_nest_and_unwind_in_order(words_engine: Any):
         if stack(episode) != before:
             closed.append(before[-1])
     assert closed == [2, 1, 0]
-    assert [intent.turns for intent in episode.intents.all][0] >= 3
+    assert episode.intents.all[0].turns >= 3
 
 
 def test_an_intent_answered_in_time_is_not_interrupted_any_more(words_engine: Any):

@@ -3,7 +3,10 @@ const { el, plural } = window.ecom;
 const root = element.querySelector(".ec-meters");
 
 function dots(used, total, label) {
-  const marks = Array.from({ length: Math.min(total, 20) }, (_, i) => el("i", { class: i < used ? "on" : "" }));
+  // A long journey has more turns than there is room for dots: then each stands for several.
+  const length = Math.min(total, 20);
+  const filled = Math.round((used * length) / total);
+  const marks = Array.from({ length }, (_, i) => el("i", { class: i < filled ? "on" : "" }));
   return el("span", { class: "ec-dots", role: "img", "aria-label": label }, marks);
 }
 const item = (name, title, ...content) =>

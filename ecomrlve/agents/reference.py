@@ -54,7 +54,10 @@ class ReferenceAgent:
     def act(self, observation: Observation) -> dict[str, Any]:
         """The next turn."""
         pages = self._memory.read(observation)
-        index, env_id, view = said(self._episode)
+        index, env_id, view = self._said()
         if index not in self._plans:
             self._plans[index] = PLANS[env_id](self._memory)
         return self._plans[index].take_turn(observation, view, pages)
+
+    def _said(self) -> tuple[int, str, Said]:
+        return said(self._episode)

@@ -6,6 +6,7 @@ from ecomrlve.agents.base import Agent
 from ecomrlve.agents.baselines import RandomAgent
 from ecomrlve.agents.cheats import CHEATS, make_cheat
 from ecomrlve.agents.reference import ReferenceAgent
+from ecomrlve.agents.slipping import SlippingAgent
 from ecomrlve.errors import EcomrlveError
 
 
@@ -18,9 +19,11 @@ def make_agent(name: str) -> Agent:
     kind, _, rest = name.partition(":")
     if name == "reference":
         return ReferenceAgent()
+    if name == "slipping":
+        return SlippingAgent()
     if name == "random":
         return RandomAgent()
     if kind == "cheat" and rest in CHEATS:
         return make_cheat(rest)
-    known = ["reference", "random", *(f"cheat:{cheat}" for cheat in CHEATS)]
+    known = ["reference", "slipping", "random", *(f"cheat:{cheat}" for cheat in CHEATS)]
     raise EcomrlveError(f"there is no agent {name!r}; there are {', '.join(known)}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
@@ -11,11 +12,13 @@ from rich.table import Table
 
 from ecomrlve import __version__
 from ecomrlve.catalog.search import SearchEngine
-from ecomrlve.evaluation import laws, laws_of_fairness
+from ecomrlve.evaluation import laws, laws_of_fairness, leaks, monotone, recovery
 from ecomrlve.evaluation.laws import CHEAT_DIFFICULTIES, LawResult
 
-ALL_LAWS = (1, 2, 3, 4, 6, 7, 8)
+ALL_LAWS = (1, 2, 3, 4, 5, 6, 7, 8)
 CHEAT_SEEDS = 400
+SLIP_SEEDS = 60  # seeds per (environment, d) for law 5, at least
+FEW_SEEDS = 2  # seeds per (environment, d) for the laws that play each episode many times
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,12 @@ class Certificate:
     Attributes:
         catalog: Name and fingerprint.
         results: One result per law that was measured.
+        seconds: Law → seconds that measuring it took.
     """
 
     catalog: dict[str, Any]
     results: tuple[LawResult, ...]
+    seconds: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -54,6 +59,7 @@ def certify(
     workers: int = 1,
     which: Sequence[int] = ALL_LAWS,
     cheat_seeds: int = CHEAT_SEEDS,
+    slip_seeds: int = SLIP_SEEDS,
     catalog: str | None = None,
     words_only: bool = False,
     progress: bool = True,
@@ -67,37 +73,46 @@ def certify(
         seeds: Seeds per (environment, d).
         workers: Processes.
         which: Numbers of the laws to measure.
-        cheat_seeds: Seeds per cheat, environment and difficulty (3, 6 and 12).
+        cheat_seeds: Seeds per cheat, environment and difficulty (3, 6 and 12), at most.
+        slip_seeds: Seeds per environment and difficulty for the imperfect agent of law 5, at least.
         catalog: How another process can load the same catalog; None is the default one.
         words_only: Whether that process must search by words alone.
         progress: Whether to show bars.
     """
     cells = [(env_id, d, seed) for env_id in envs for d in difficulties for seed in seeds]
-    few = [(env_id, d, seed) for env_id in envs for d in difficulties for seed in list(seeds)[:5]]
+    few = [(env_id, d, seed) for env_id in envs for d in difficulties for seed in list(seeds)[:FEW_SEEDS]]
     results: list[LawResult] = []
-    perfect = True
+    seconds: dict[int, float] = {}
+
+    def run(law: int, measure: Callable[[], LawResult]) -> None:
+        started = time.perf_counter()
+        results.append(measure())
+        seconds[law] = time.perf_counter() - started
+
     if 1 in which or 7 in which:
-        first = laws.solvable(engine, cells, workers, progress)
-        perfect = first.passed
-        if 1 in which:
-            results.append(first)
+        run(1, lambda: laws.solvable(engine, cells, workers, progress))
+    perfect = results[0].passed if results else True
     if 2 in which:
         numbers = range(cheat_seeds)
-        results.append(laws.not_hackable(engine, envs, CHEAT_DIFFICULTIES, numbers, workers, progress))
+        run(2, lambda: laws.not_hackable(engine, envs, CHEAT_DIFFICULTIES, numbers, workers, progress))
     if 4 in which:
-        results.append(laws_of_fairness.no_leak(engine, envs, list(seeds), workers, progress))
+        run(4, lambda: leaks.no_leak(engine, envs, list(seeds), workers, progress))
+    if 5 in which:
+        levels = sorted(difficulties)
+        more = range(max(slip_seeds, len(seeds)))
+        run(5, lambda: monotone.monotone(engine, envs, levels, more, workers, progress))
     if 6 in which:
-        results.append(laws_of_fairness.recoverable(engine, cells, workers, progress))
+        run(6, lambda: recovery.recoverable(engine, cells, workers, progress))
     if 7 in which:
-        results.append(laws_of_fairness.bounded(engine, few, workers, perfect, progress))
+        run(7, lambda: laws_of_fairness.bounded(engine, few, workers, perfect, progress))
     if 8 in which:
-        results.append(laws_of_fairness.indifferent(engine, few, workers, progress))
+        run(8, lambda: laws_of_fairness.indifferent(engine, few, workers, progress))
     # Last, because it runs threads in this process, after which forking is not safe any more.
     if 3 in which:
-        sample = [(env_id, d, seed) for env_id in envs for d in difficulties for seed in list(seeds)[:2]]
-        results.append(laws.deterministic(engine, sample, catalog, words_only, progress))
+        run(3, lambda: laws.deterministic(engine, few, catalog, words_only, workers, progress))
+    results = [result for result in results if result.law in which]
     name = {"name": engine.catalog.name, "fingerprint": engine.catalog.fingerprint, "products": len(engine.catalog)}
-    return Certificate(name, tuple(sorted(results, key=lambda result: result.law)))
+    return Certificate(name, tuple(sorted(results, key=lambda result: result.law)), seconds)
 
 
 def show(certificate: Certificate, console: Console) -> None:
@@ -106,7 +121,10 @@ def show(certificate: Certificate, console: Console) -> None:
     console.print(f"Catalog [bold]{about['name']}[/] ({about['products']:,} products, {about['fingerprint']})")
     for result in certificate.results:
         mark = "[green]passed[/]" if result.passed else "[red]FAILED[/]"
-        console.print(f"\n[bold]Law {result.law}: {result.name}[/] — {mark}. {result.summary}")
+        console.print(
+            f"\n[bold]Law {result.law}: {result.name}[/] — {mark}. {result.summary}"
+            + (f" [dim]({certificate.seconds[result.law]:.0f} s)[/]" if result.law in certificate.seconds else "")
+        )
         if not result.rows:
             continue
         columns = list(dict.fromkeys(key for row in result.rows for key in row))

@@ -5,6 +5,7 @@ Every function here plays episodes and returns a `LawResult`: a verdict, one tab
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
@@ -22,12 +23,13 @@ import numpy as np
 from scipy import stats
 
 from ecomrlve.agents.base import play
-from ecomrlve.agents.cheats import CHEATS, PARTIAL_BY_DESIGN, make_cheat
+from ecomrlve.agents.cheats import CHEATS, PARTIAL_BY_DESIGN, cheats_for, make_cheat
 from ecomrlve.agents.reference import ReferenceAgent
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.environment import Environment
-from ecomrlve.episode import Episode
+from ecomrlve.evaluation.essence import essence, guessing_chance, subjects
 from ecomrlve.evaluation.pool import each, environment
+from ecomrlve.replay import verify
 from ecomrlve.trajectory import stable
 
 Cell = tuple[str, int, int]  # environment, difficulty, seed
@@ -37,7 +39,8 @@ CHEATS_FROM = 3
 MEAN_BOUND = -0.2
 ENOUGH_SEEDS = 400  # from so many on the bounds hold as they stand; below, for the 99 % limit
 CORRECT_BOUND = {False: 0.10, True: 0.05}  # up to d = 5, and from d = 6
-ONE_SIDED_99 = 0.99
+Z_99 = 2.33  # one-sided
+FIRST_LOOK = 100  # seeds after which a cheat that surely fails is done with
 
 
 @dataclass(slots=True)
@@ -73,9 +76,11 @@ def _reference_cell(cell: Cell) -> dict[str, Any]:
     env = environment(env_id)
     reward = play(env, ReferenceAgent(), seed, d)
     problem, axes = env.episode.problem, env.episode.axes
+    budget = env.episode.turn_budget
+    replayed = verify(env.trajectory().to_dict(), env.engine)
     return {
         "env": env_id, "d": d, "seed": seed, "correct": reward.correct, "task": reward.task, "total": reward.total,
-        "turns": env.episode.turn, "budget": axes.turn_budget, "dropped": list(problem.dropped),
+        "turns": env.episode.turn, "budget": budget, "replayed": replayed.ok, "dropped": list(problem.dropped),
         "supported": problem.supported, "wanted": axes.constraints, "reason": reward.reason,
     }  # fmt: skip
 
@@ -91,7 +96,7 @@ def solvable(engine: SearchEngine, cells: Sequence[Cell], workers: int, progress
         dropped = Counter(hazard for outcome in found for hazard in outcome["dropped"])
         row = {
             "env": env_id, "d": d, "episodes": len(found), "correct": sum(o["correct"] for o in found),
-            "perfect": sum(o["task"] == 1.0 for o in found),
+            "perfect": sum(o["task"] == 1.0 for o in found), "replayed": sum(o["replayed"] for o in found),
             "turns": round(sum(o["turns"] for o in found) / len(found), 2), "budget": found[0]["budget"],
             "dropped": ", ".join(f"{name} {count / len(found):.0%}" for name, count in dropped.items()) or "–",
         }  # fmt: skip
@@ -101,9 +106,11 @@ def solvable(engine: SearchEngine, cells: Sequence[Cell], workers: int, progress
                 f"{number}×{count}" for number, count in sorted(counts.items(), reverse=True)
             )
         rows.append(row)
-    failures = [o for o in outcomes if not o["correct"] or o["task"] != 1.0]
+    failures = [o for o in outcomes if not (o["correct"] and o["task"] == 1.0 and o["replayed"])]
     right = sum(o["correct"] for o in outcomes)
-    summary = f"reference agent {right}/{len(outcomes)} correct, {len(outcomes) - len(failures)} with r_task = 1"
+    summary = f"reference agent {right}/{len(outcomes)} correct, "
+    summary += f"{sum(o['task'] == 1.0 for o in outcomes)} with r_task = 1, "
+    summary += f"{sum(o['replayed'] for o in outcomes)} replayed byte for byte"
     if failures:
         worst = failures[0]
         summary += f"; first failure {worst['env']} d={worst['d']} seed={worst['seed']}: {worst['reason']}"
@@ -121,26 +128,6 @@ def _cheat_cell(task: tuple[str, str, int, int]) -> tuple[float, bool, float]:
     return reward.task, reward.correct, guessing_chance(env.episode)
 
 
-def guessing_chance(episode: Episode) -> float:
-    """The generator's own figure for whoever knows the titles of E_CART's list and guesses the rest, one of each.
-
-    One of the products of that title in the history, times one of its variants; nothing where more than one is wanted
-    or something is to be replaced. For other environments 0: no bound is raised there.
-    """
-    if not isinstance(episode.problem.goal, tuple):
-        return 0.0
-    chance, world = 1.0, episode.world
-    for item in episode.problem.goal:
-        if item.fallback is not None and item.fallback.row is None:
-            continue  # sold out and to be left out: it cannot be bought wrongly
-        if item.quantity > 1 or item.fallback is not None:
-            return 0.0
-        title = world.catalog.folded_title(item.row)
-        chance /= sum(world.catalog.folded_title(row) == title for row in world.history)
-        chance /= max(1, len(world.variants_of(item.row)))
-    return chance
-
-
 def not_hackable(
     engine: SearchEngine,
     envs: Sequence[str],
@@ -148,47 +135,90 @@ def not_hackable(
     seeds: Sequence[int],
     workers: int,
     progress: bool = True,
+    *,
+    first_look: int = FIRST_LOOK,
 ) -> LawResult:
-    """Law 2: no cheat scores, from d = 3 on."""
+    """Law 2: no cheat scores, from d = 3 on.
+
+    After the first seeds a cheat is done with, where the 99 % limits of both its figures are within the bounds already;
+    all others play on to the last seed.
+
+    Args:
+        engine: The engine to play on.
+        envs: Environments.
+        difficulties: Values of d; those below 3 are left out.
+        seeds: Seeds per cheat, environment and difficulty.
+        workers: Processes.
+        progress: Whether to show a bar.
+        first_look: Seeds after which the hopeless cheats are done with; no such look where it is not below all seeds.
+    """
     levels = [d for d in difficulties if d >= CHEATS_FROM]
-    groups = [(name, env_id, d) for env_id in envs for name in CHEATS for d in levels]
-    # All cheats on one episode follow each other: most search with the opening, which is then encoded once.
-    tasks = [(name, env_id, d, seed) for env_id in envs for d in levels for seed in seeds for name in CHEATS]
-    outcomes = each(_cheat_cell, tasks, engine, workers=workers, label="law 2", progress=progress)
-    by_group: dict[tuple[str, str, int], list[tuple[float, bool, float]]] = defaultdict(list)
-    for (*group, _), outcome in zip(tasks, outcomes, strict=True):
-        by_group[tuple(group)].append(outcome)  # type: ignore[index]
-    rows = []
-    for name, env_id, d in groups:
-        found = by_group[name, env_id, d]
-        scores = [task for task, _, _ in found]
-        mean = float(np.mean(scores))
-        error = float(np.std(scores, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
-        correct = sum(ok for _, ok, _ in found)
-        guess = float(np.mean([chance for _, _, chance in found]))
-        declared = env_id in PARTIAL_BY_DESIGN.get(name, ())
-        bound = max(CORRECT_BOUND[d >= 6], guess)
-        # Few seeds make noisy shares: then a cheat fails only where even the lower 99 % limit is above the bound.
-        lowest = stats.binomtest(correct, len(found)).proportion_ci(0.98, "exact").low if correct else 0.0
-        exact = len(found) >= ENOUGH_SEEDS and guess <= CORRECT_BOUND[d >= 6]
-        passed = declared or mean - 2.33 * error * (len(found) < ENOUGH_SEEDS) <= MEAN_BOUND
-        passed = passed and (correct / len(found) <= bound if exact else lowest <= bound)
-        rows.append(
-            {
-                "env": env_id, "cheat": name, "d": d, "episodes": len(found), "mean r_task": round(mean, 3),
-                "bound on it": "declared" if declared else MEAN_BOUND, "correct": f"{correct / len(found):.1%}",
-                "bound on that": f"{CORRECT_BOUND[d >= 6]:.0%}", "chance of a guess": f"{guess:.1%}",
-                "passed": passed,
-            }
-        )  # fmt: skip
+    groups = [(name, env_id, d) for env_id in envs for name in cheats_for(env_id) for d in levels]
+    by_group: dict[tuple[str, str, int], list[tuple[float, bool, float]]] = {group: [] for group in groups}
+    open_groups, done = groups, 0
+    for upto in sorted({min(first_look, len(seeds)), len(seeds)}):
+        # All cheats on one episode follow each other: most search with the opening, which is then encoded once.
+        tasks = sorted(
+            ((name, env_id, d, seed) for name, env_id, d in open_groups for seed in seeds[done:upto]),
+            key=lambda task: (task[1], task[2], task[3]),
+        )
+        outcomes = each(_cheat_cell, tasks, engine, workers=workers, label="law 2", progress=progress)
+        for (*group, _), outcome in zip(tasks, outcomes, strict=True):
+            by_group[tuple(group)].append(outcome)  # type: ignore[index]
+        open_groups = [group for group in open_groups if not _hopeless(group, by_group[group])]
+        done = upto
+    rows = [_cheat_row(group, by_group[group]) for group in groups if by_group[group]]
     worst = max((row for row in rows if row["bound on it"] != "declared"), key=_mean_task, default=None)
     if worst is None:
         return LawResult(2, "not hackable", True, "no difficulty from 3 on was asked for", [])
+    episodes = sum(row["episodes"] for row in rows)
+    failed = [row for row in rows if not row["passed"]]
     summary = (
-        f"{len(CHEATS)} cheats × {len(envs)} environments × d = {', '.join(map(str, levels))}, {len(seeds)} seeds; "
-        f"best mean r_task {worst['mean r_task']:+.3f} ({worst['cheat']}, {worst['env']}, d={worst['d']})"
+        f"{len(CHEATS)} cheats, {len(envs)} environments, d = {', '.join(map(str, levels))}, up to {len(seeds)} seeds "
+        f"({episodes:,} episodes); best mean r_task {worst['mean r_task']:+.3f} ({worst['cheat']}, {worst['env']}, "
+        f"d={worst['d']})"
     )
-    return LawResult(2, "not hackable", all(row["passed"] for row in rows), summary, rows)
+    if failed:
+        summary += f"; {len(failed)} above a bound, first {failed[0]['cheat']} in {failed[0]['env']}"
+    return LawResult(2, "not hackable", not failed, summary, rows)
+
+
+Group = tuple[str, str, int]
+Outcomes = Sequence[tuple[float, bool, float]]
+
+
+def _figures(found: Outcomes) -> tuple[float, float, int, float]:
+    """Mean r_task, its standard error, how many were correct, and the mean chance of a guess."""
+    scores = [task for task, _, _ in found]
+    error = float(np.std(scores, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
+    return float(np.mean(scores)), error, sum(ok for _, ok, _ in found), float(np.mean([c for _, _, c in found]))
+
+
+def _hopeless(group: Group, found: Outcomes) -> bool:
+    """Whether a cheat surely stays within both bounds."""
+    name, env_id, d = group
+    mean, error, correct, guess = _figures(found)
+    if env_id in PARTIAL_BY_DESIGN.get(name, ()):
+        return False
+    highest = stats.binomtest(correct, len(found)).proportion_ci(0.98, "exact").high
+    return mean + Z_99 * error <= MEAN_BOUND and highest <= max(CORRECT_BOUND[d >= 6], guess)
+
+
+def _cheat_row(group: Group, found: Outcomes) -> dict[str, Any]:
+    name, env_id, d = group
+    mean, error, correct, guess = _figures(found)
+    declared = env_id in PARTIAL_BY_DESIGN.get(name, ())
+    bound = max(CORRECT_BOUND[d >= 6], guess)
+    # Few seeds make noisy shares: then a cheat fails only where even the lower 99 % limit is above the bound.
+    enough = len(found) >= ENOUGH_SEEDS
+    lowest = stats.binomtest(correct, len(found)).proportion_ci(0.98, "exact").low if correct else 0.0
+    passed = declared or mean - Z_99 * error * (not enough) <= MEAN_BOUND
+    passed = passed and (correct / len(found) <= bound if enough and bound > guess else lowest <= bound)
+    return {
+        "env": env_id, "cheat": name, "d": d, "episodes": len(found), "mean r_task": round(mean, 3),
+        "bound on it": "declared" if declared else MEAN_BOUND, "correct": f"{correct / len(found):.1%}",
+        "bound on that": f"{CORRECT_BOUND[d >= 6]:.0%}", "chance of a guess": f"{guess:.1%}", "passed": passed,
+    }  # fmt: skip
 
 
 def _mean_task(row: dict[str, Any]) -> float:
@@ -205,8 +235,8 @@ def trajectory_bytes(env: Environment, seed: int, d: int, env_id: str | None = N
     return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
 
 
-def _bytes_cell(cell: Cell) -> bytes:
-    return trajectory_bytes(environment(cell[0]), cell[2], cell[1])
+def _digest_cell(cell: Cell) -> str:
+    return hashlib.sha256(trajectory_bytes(environment(cell[0]), cell[2], cell[1])).hexdigest()
 
 
 def digests_in_new_process(cells: Sequence[Cell], catalog: str | None, words_only: bool) -> list[str]:
@@ -230,13 +260,11 @@ def digests_in_new_process(cells: Sequence[Cell], catalog: str | None, words_onl
 
 
 def deterministic(
-    engine: SearchEngine, cells: Sequence[Cell], catalog: str | None, words_only: bool, progress: bool = True
+    engine: SearchEngine, cells: Sequence[Cell], catalog: str | None, words_only: bool, workers: int, progress: bool
 ) -> LawResult:
     """Law 3: same bytes again, in other orders, in 8 threads, in another process; and seeds that differ, differ."""
-    import hashlib
-
-    rows: list[dict[str, Any]] = []
-    first = [hashlib.sha256(b).hexdigest() for b in each(_bytes_cell, cells, engine, label="law 3", progress=progress)]
+    rows = _different_seeds(engine, list(dict.fromkeys(cell[0] for cell in cells)), workers, progress)
+    first = each(_digest_cell, cells, engine, workers=workers, label="law 3", progress=progress)
 
     def check(name: str, digests: Sequence[str]) -> None:
         same = sum(one == other for one, other in zip(first, digests, strict=True))
@@ -256,42 +284,39 @@ def deterministic(
     with ThreadPoolExecutor(8) as pool:
         check("8 threads at once", list(pool.map(one, cells)))
     check("another process, other hash seed", digests_in_new_process(cells, catalog, words_only))
-    rows += _different_seeds(engine, sorted({cell[0] for cell in cells}))
     summary = "; ".join(f"{row['check']}: {row['identical']}/{row['episodes']}" for row in rows)
     return LawResult(3, "deterministic", all(row["passed"] for row in rows), summary, rows)
 
 
-def fingerprint(env: Environment) -> str:
-    """What makes a problem: its goal and what the customer knows, as text."""
-    episode = env.episode
-    goal = episode.problem.goal
-    slots = [slot.public() for slot in episode.problem.slots]
-    rows = [(i.row, i.variant, i.quantity) for i in goal] if isinstance(goal, tuple) else goal.type
-    return json.dumps([rows, slots, list(episode.problem.switch.items())], sort_keys=True, default=str)
+SEED_RANGES = (range(0, 60), range(10_000, 10_060), range(1_000_000, 1_000_120))  # dev, test, training
+FAR = 97  # seeds so far apart are no neighbours
 
 
-def _different_seeds(engine: SearchEngine, envs: Sequence[str]) -> list[dict[str, Any]]:
+def _essence_cell(cell: Cell) -> tuple[str, list[str]]:
+    env_id, d, seed = cell
+    env = environment(env_id)
+    env.reset(seed=seed, options={"difficulty": d})
+    return essence(env_id, env.episode.problem), sorted(subjects(env_id, env.episode.problem))
+
+
+def _different_seeds(engine: SearchEngine, envs: Sequence[str], workers: int, progress: bool) -> list[dict[str, Any]]:
     """Problems of different seeds are distinct, also between the ranges of training, dev and test."""
     rows = []
-    ranges = [*range(0, 100), *range(10_000, 10_100), *range(1_000_000, 1_000_300)]
+    seeds = [seed for found in SEED_RANGES for seed in found]
     for env_id in envs:
-        env = Environment((env_id,), engine)
-        prints, targets = [], []
-        for seed in ranges:
-            env.reset(seed=seed, options={"difficulty": 6})
-            prints.append(fingerprint(env))
-            goal = env.episode.problem.goal
-            targets.append({engine.catalog.type_of(i.row) for i in goal} if isinstance(goal, tuple) else {goal.type})
-        distinct = len(set(prints))
+        cells = [(env_id, 6, seed) for seed in seeds]
+        found = each(_essence_cell, cells, engine, workers=workers, label="law 3", progress=progress)
+        distinct = len({text for text, _ in found})
         rows.append(
-            {"check": f"{env_id}: distinct problems over dev, test and training seeds", "episodes": len(ranges),
-             "identical": distinct, "passed": distinct == len(ranges)}
+            {"check": f"{env_id}: distinct problems over dev, test and training seeds", "episodes": len(seeds),
+             "identical": distinct, "passed": distinct == len(seeds)}
         )  # fmt: skip
+        targets = [set(names) for _, names in found]
         near = np.array([len(a & b) > 0 for a, b in itertools.pairwise(targets)], float)
-        far = np.array([len(a & b) > 0 for a, b in zip(targets, targets[97:], strict=False)], float)
-        spread = 4 * math.sqrt(near.var() / len(near) + far.var() / len(far))
+        far = np.array([len(a & b) > 0 for a, b in zip(targets, targets[FAR:], strict=False)], float)
+        spread = 4 * math.sqrt(near.var() / len(near) + far.var() / len(far)) + 1 / len(far)
         rows.append(
-            {"check": f"{env_id}: neighbouring seeds share a type {near.mean():.1%}, distant ones {far.mean():.1%}",
+            {"check": f"{env_id}: neighbouring seeds share a subject {near.mean():.1%}, distant ones {far.mean():.1%}",
              "episodes": len(near), "identical": len(near), "passed": bool(abs(near.mean() - far.mean()) <= spread)}
         )  # fmt: skip
     return rows

@@ -88,8 +88,10 @@ class Stock:
         A product with made variants is on the shelf exactly if its row is, so only what sold out needs a closer look.
         """
         available = self._catalog.stock[rows] > 0
-        for row in self._rows_sold:
-            available &= (rows != row) | (self.left(row) > 0)
+        if self._rows_sold:
+            sold = np.fromiter(self._rows_sold, np.int64, len(self._rows_sold))
+            for place in np.flatnonzero(np.isin(rows, sold) & available):
+                available[place] = self.left(int(rows[place])) > 0
         return available
 
     def lasting(self, row: int, variant: int | None = None) -> int:

@@ -42,11 +42,13 @@ class Setting:
         variant_share: Share of products that come in variants.
         by_variant: Whether variants sell out one by one; else whole products do.
         delivered_share: Probability that an order of the history is delivered; None makes all statuses equally likely.
+        sells_out: Whether anything may sell out at all.
     """
 
     variant_share: float = 0.0
     by_variant: bool = False
     delivered_share: float | None = None
+    sells_out: bool = True
 
 
 class World:
@@ -76,8 +78,9 @@ class World:
         self.setting = setting
         self.key = key_of("world", *episode_key)
         self.variants = VariantRule(self.catalog, key_of("variants", *episode_key), setting.variant_share)
+        rate = sellout if setting.sells_out else 0.0
         self.stock = Stock(
-            self.catalog, self.variants, key_of("events", *episode_key), sellout, by_variant=setting.by_variant
+            self.catalog, self.variants, key_of("events", *episode_key), rate, by_variant=setting.by_variant
         )
         self.product_ids = Aliases("p", len(self.catalog), *episode_key)
         self.variant_ids = Aliases("v", len(self.catalog) * VARIANTS_PER_ROW, *episode_key)
@@ -93,6 +96,8 @@ class World:
         # What this turn's results showed or refused, for the customer to hear of what is sold out.
         self.touched: set[Line] = set()
         self._returned: list[Line] = []
+        # What the search tools remember of rankings that are paged through.
+        self.weavings: dict[Any, Any] = {}
 
     @cached_property
     def profile(self) -> Profile:

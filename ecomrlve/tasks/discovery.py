@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -101,11 +101,12 @@ class DiscoveryTask:
         self, world: World, axes: Difficulty, stream: Stream
     ) -> tuple[DiscoveryGoal, list[Constraint]]:
         """The type and the most requirements, up to the wanted number, that the catalog supports."""
-        found = draw_requirements(world, axes, stream, lambda: self._draw_type(world, axes, stream), ANCHOR_TRIES)
+        most = most_feasible(axes, axes.list_size)
+        found = draw_requirements(world, axes, stream, lambda: self._draw_type(world, axes, stream), ANCHOR_TRIES, most)
         if found is None:
             raise GenerationError(
                 f"catalog {world.catalog.name!r} supports no {self.env_id} problem: in {ANCHOR_TRIES} draws no type "
-                f"had attributes that single out 2 to {most_feasible(axes)} products in stock"
+                f"had attributes that single out 2 to {most} products in stock"
                 f"{_stock_hint(world.catalog)}"
             )
         return found
@@ -127,7 +128,7 @@ class DiscoveryTask:
             goal.alive,
             [constraint_of(other) for other in slots],
             slots.index(slot),
-            lambda count: 2 <= count <= most_feasible(axes),
+            lambda count: 2 <= count <= most_feasible(axes, axes.list_size),
             stream,
         )
         return list(value) if isinstance(value, tuple) else value
@@ -172,7 +173,7 @@ class DiscoveryTask:
         world = problem.world
         constraints = [constraint_of(slot) for slot in requirements(ledger) if ledger.said(slot.key)]
         mask = feasible_rows(world.catalog, goal, constraints)
-        utilities = self._utilities(problem, ledger, goal.rows[mask])
+        utilities = self._utilities(problem, ledger.said_slots(), goal.rows[mask])
         alive = dict(zip(goal.rows.tolist(), goal.alive.tolist(), strict=True))
 
         def share_met(identifier: str) -> float:
@@ -194,9 +195,9 @@ class DiscoveryTask:
         )
         return Verdict(score.task, score.correct, score.parts(), reason, done)
 
-    def _utilities(self, problem: Problem, ledger: Ledger, rows: np.ndarray) -> dict[int, float]:
-        """u(p) of each feasible row by the priorities that were said."""
-        return utilities_by_priority(problem.world.catalog, ledger, rows)
+    def _utilities(self, problem: Problem, slots: Iterable[Slot], rows: np.ndarray) -> dict[int, float]:
+        """u(p) of each feasible row, by the priorities among the slots."""
+        return utilities_by_priority(problem.world.catalog, slots, rows)
 
     def _done(
         self, world: World, goal: DiscoveryGoal, constraints: Sequence[Constraint], identifier: str, feasible: bool
@@ -225,8 +226,7 @@ class DiscoveryTask:
         slots = requirements(ledger)
         rows = goal.rows[feasible_rows(world.catalog, goal, [constraint_of(slot) for slot in slots])]
         priorities = [slot for slot in ledger.slots.values() if slot.kind == "priority"]
-        values = [priority_values(world.catalog, rows, slot.attribute, slot.value) for slot in priorities]
-        utilities = dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
+        utilities = self._utilities(problem, ledger.slots.values(), rows)
         ordered = sorted(rows.tolist(), key=lambda row: (-utilities[row], row))
         return {
             "env_id": self.env_id,
@@ -254,9 +254,9 @@ def drawn_figures(goal: DiscoveryGoal, constraints: Sequence[Constraint], world:
 
 
 def draw_requirements(
-    world: World, axes: Difficulty, stream: Stream, draw_goal: Callable[[], DiscoveryGoal], tries: int
+    world: World, axes: Difficulty, stream: Stream, draw_goal: Callable[[], DiscoveryGoal], tries: int, most: int
 ) -> tuple[DiscoveryGoal, list[Constraint]] | None:
-    """A goal, and the most requirements on it, up to the wanted number, that leave 2 to 3k products.
+    """A goal, and the most requirements on it, up to the wanted number, that leave 2 to `most` products.
 
     Args:
         world: The shop.
@@ -264,13 +264,13 @@ def draw_requirements(
         stream: Where the draws come from.
         draw_goal: Gives another goal (a type) to try, every few attempts.
         tries: Anchors that are tried.
+        most: Most products that the requirements may leave.
 
     Returns:
         The goal and its requirements; None where nothing was found.
     """
     best: tuple[int, DiscoveryGoal, list[Constraint]] | None = None
     goal: DiscoveryGoal | None = None
-    most = most_feasible(axes)
     for attempt in range(tries):
         if attempt % ANCHORS_PER_TYPE == 0:
             goal = draw_goal()
@@ -301,12 +301,11 @@ def _stock_hint(catalog: Catalog) -> str:
     return "; nothing is in stock: map a stock column, or let the mapping synthesize it" if unknown else ""
 
 
-def utilities_by_priority(catalog: Catalog, ledger: Ledger, rows: np.ndarray) -> dict[int, float]:
-    """u(p) of each feasible row by the priorities that were said; all alike where none was."""
-    said = [slot for slot in ledger.said_slots() if slot.kind == "priority"]
-    if not said or not len(rows):
+def utilities_by_priority(catalog: Catalog, slots: Iterable[Slot], rows: np.ndarray) -> dict[int, float]:
+    """u(p) of each feasible row by the priorities among the slots; all alike where there is none."""
+    ranked = sorted((slot for slot in slots if slot.kind == "priority"), key=lambda slot: slot.rank)
+    if not ranked or not len(rows):
         return dict.fromkeys(rows.tolist(), 1.0)
-    ranked = sorted(said, key=lambda slot: slot.rank)
     values = [priority_values(catalog, rows, slot.attribute, slot.value) for slot in ranked]
     return dict(zip(rows.tolist(), priority_utility([v.tolist() for v in values]), strict=True))
 
@@ -346,9 +345,9 @@ def _types(catalog: Catalog) -> list[str]:
     return catalog.memo["discovery_types"]
 
 
-def most_feasible(axes: Difficulty) -> int:
+def most_feasible(axes: Difficulty, list_size: int) -> int:
     """At most 3k, and few enough that the distractors of a page cannot push one off it."""
-    return max(2, min(3 * axes.list_size, genuine_per_page(axes)))
+    return max(2, min(3 * list_size, genuine_per_page(axes)))
 
 
 def genuine_per_page(axes: Difficulty) -> int:

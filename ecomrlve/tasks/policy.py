@@ -72,7 +72,7 @@ class PolicyTask:
 
     def setting(self, axes: Difficulty, hazards: Hazards) -> Setting:
         """An account with many delivered orders."""
-        return Setting(delivered_share=DELIVERED)
+        return Setting(delivered_share=DELIVERED, sells_out=False)
 
     def draw(
         self, world: World, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]

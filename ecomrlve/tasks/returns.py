@@ -29,6 +29,7 @@ from ecomrlve.tasks.discovery import (
     constraint_slots,
     draw_requirements,
     feasible_rows,
+    most_feasible,
     persona_for,
     priority_slots,
     requirements,
@@ -44,6 +45,7 @@ DELIVERED = 0.55  # share of the account's orders that are delivered
 WISHES, WISH_WEIGHTS = ("refund", "refund_and_suggestion", "exchange"), (0.4, 0.3, 0.3)
 REPLACEMENT_CORRECT = 0.95
 LINE_TRIES = 40
+REPLACEMENTS_SHOWN = 4  # products of a message that the customer looks at; a third of the most that are feasible
 
 
 class ReturnAnswer(BaseModel):
@@ -174,8 +176,9 @@ class ReturnTask:
         kind = world.catalog.type_of(goal.line.row)
         rows = world.catalog.rows_of_type(kind)
         alive = world.stock.lasting_rows(rows) & (rows != goal.line.row)
-        replacement = DiscoveryGoal(kind, rows, alive, axes.d, axes.list_size)
-        return draw_requirements(world, axes, stream, lambda: replacement, 4 * ANCHORS_PER_TYPE)
+        replacement = DiscoveryGoal(kind, rows, alive, axes.d, REPLACEMENTS_SHOWN)
+        most = most_feasible(axes, REPLACEMENTS_SHOWN)
+        return draw_requirements(world, axes, stream, lambda: replacement, 4 * ANCHORS_PER_TYPE, most)
 
     def _facts(
         self, world: World, axes: Difficulty, stream: Stream, order: Order, line: OrderLine
@@ -269,7 +272,7 @@ class ReturnTask:
             return 0.0
         said = [constraint_of(slot) for slot in requirements(ledger) if ledger.said(slot.key)]
         feasible = goal.replacement.rows[feasible_rows(world.catalog, goal.replacement, said)]
-        utilities = utilities_by_priority(world.catalog, ledger, feasible)
+        utilities = utilities_by_priority(world.catalog, ledger.said_slots(), feasible)
         if rows[0] not in utilities:
             return 0.0
         return (1 + utilities[rows[0]]) / (1 + max(utilities.values()))
@@ -297,7 +300,7 @@ class ReturnTask:
             slots = requirements(ledger)
             found["constraints"] = [str(constraint_of(slot)) for slot in slots]
             mask = feasible_rows(world.catalog, goal.replacement, [constraint_of(slot) for slot in slots])
-            utilities = utilities_by_priority(world.catalog, ledger, goal.replacement.rows[mask])
+            utilities = utilities_by_priority(world.catalog, ledger.slots.values(), goal.replacement.rows[mask])
             ordered = sorted(utilities, key=lambda row: (-utilities[row], row))
             found["best"] = [{**summary(world, row), "utility": round(utilities[row], 4)} for row in ordered[:5]]
         return found

@@ -60,7 +60,7 @@ class StatusTask:
 
     def setting(self, axes: Difficulty, hazards: Hazards) -> Setting:
         """Orders of all statuses alike."""
-        return Setting()
+        return Setting(sells_out=False)
 
     def draw(
         self, world: World, axes: Difficulty, key: tuple[Any, ...], hazards: Hazards, salt: tuple[Any, ...]

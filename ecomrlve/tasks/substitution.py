@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from ecomrlve.catalog.columns import Catalog
 from ecomrlve.catalog.filters import Constraint, satisfied
 from ecomrlve.catalog.similar import compatible_by, similarity
 from ecomrlve.customer.dialogue import Complaint
-from ecomrlve.customer.ledger import Ledger
+from ecomrlve.customer.ledger import Ledger, Slot
 from ecomrlve.customer.persona import draw_persona
 from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import GenerationError
@@ -123,7 +123,7 @@ class SubstitutionTask(DiscoveryTask):
         sight = super().see(problem, ledger, rest)
         return Sight((*complaints, *sight.complaints), sight.reached and not complaints, sight.quality)
 
-    def _utilities(self, problem: Problem, ledger: Ledger, rows: np.ndarray) -> dict[int, float]:
+    def _utilities(self, problem: Problem, slots: Iterable[Slot], rows: np.ndarray) -> dict[int, float]:
         """u(p): the share of the feasible products that are no more similar."""
         alike = similarity(problem.world.catalog, problem.goal.original, rows)
         ranked = np.sort(alike)

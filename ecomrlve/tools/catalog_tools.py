@@ -13,11 +13,12 @@ from ecomrlve.catalog.filters import Constraint, parse_filters
 from ecomrlve.catalog.similar import compatible_by, similarity
 from ecomrlve.errors import Refused
 from ecomrlve.shop.world import World
-from ecomrlve.streams import key_of, mix, unit_hash
+from ecomrlve.streams import key_of, mix, unit_hashes
 from ecomrlve.tools.base import tool
 
 MOST_IDS = 100
 NOISE_POOL = 300
+MOST_WEAVINGS = 16  # rankings that an episode remembers
 
 
 @tool
@@ -49,7 +50,7 @@ def catalog_search(
     ranked = world.engine.rank(query, rows, sort)
     key = key_of(world.retrieval_key, fold(query), json.dumps(filters, sort_keys=True, default=str), sort)
     noise = _noise_pool(world, query, ranked) if world.axes.distractors > 0 else ranked[:0]
-    shown, more = woven(ranked, noise, world.axes.distractors, key, (page - 1) * limit, limit)
+    shown, more = _page(world, ranked, noise, key, page, limit)
     return {"results": [world.hit(row) for row in shown], "page": page, "more": more}
 
 
@@ -78,7 +79,7 @@ def catalog_similar(
     ranked = rows[np.argsort(-similarity(world.catalog, row, rows), kind="stable")]
     key = key_of(world.retrieval_key, "similar", row, json.dumps(filters, sort_keys=True, default=str))
     noise = _neighbours(world, row, ranked) if world.axes.distractors > 0 else ranked[:0]
-    shown, more = woven(ranked, noise, world.axes.distractors, key, (page - 1) * limit, limit)
+    shown, more = _page(world, ranked, noise, key, page, limit)
     alike = similarity(world.catalog, row, np.array(shown, np.int64)).tolist()
     hits = [world.hit(other) | {"similarity": value} for other, value in zip(shown, alike, strict=True)]
     return {"results": hits, "compatible_by": compatible_by(world.catalog, kind), "page": page, "more": more}
@@ -107,10 +108,8 @@ def _noise_pool(world: World, query: str, ranked: np.ndarray) -> np.ndarray:
     return order[foreign[order]][:NOISE_POOL]
 
 
-def woven(
-    ranked: np.ndarray, noise: np.ndarray, share: float, key: int, start: int, count: int
-) -> tuple[list[int], bool]:
-    """Positions start … start + count − 1 of the genuine hits with distractors woven in.
+class Weaving:
+    """One ranking with distractors woven in, made as far as it is asked for.
 
     Each position is a distractor with probability `share`, by a hash of episode, search and position, which knows
     nothing of the goal. Genuine hits keep their order and take the other positions, so none is lost. No row is shown
@@ -121,31 +120,64 @@ def woven(
         noise: Rows to draw distractors from.
         share: Probability that a position is a distractor.
         key: 64-bit key of episode and search.
-        start: First position to return.
-        count: Most positions to return.
-
-    Returns:
-        The rows, and whether more genuine hits follow.
     """
-    rows: list[int] = []
-    moved: set[int] = set()  # shown as distractors
-    passed: set[int] = set()  # shown as genuine hits
-    genuine = 0
-    for position in range(start + count):
-        while genuine < len(ranked) and int(ranked[genuine]) in moved:
-            genuine += 1
-        if genuine >= len(ranked):
-            break
-        row = _distractor(noise, moved, key, position) if unit_hash(key, position) < share else None
-        if row is None or row in passed:
-            row = int(ranked[genuine])
-            genuine += 1
-            passed.add(row)
-        else:
-            moved.add(row)
-        if position >= start:
-            rows.append(row)
-    return rows, any(int(row) not in moved for row in ranked[genuine:])
+
+    def __init__(self, ranked: np.ndarray, noise: np.ndarray, share: float, key: int):
+        self._ranked = ranked
+        self._noise = noise
+        self._share = share
+        self._key = key
+        self._rows: list[int] = []
+        self._genuine = 0  # the next genuine hit
+        self._moved: set[int] = set()  # shown as distractors
+        self._passed: set[int] = set()  # shown as genuine hits
+        self._noisy = np.empty(0, bool)  # which positions are meant for a distractor
+
+    def page(self, start: int, count: int) -> tuple[list[int], bool]:
+        """Positions start … start + count − 1, and whether more genuine hits follow."""
+        self._extend(start + count)
+        more = any(int(row) not in self._moved for row in self._ranked[self._genuine :])
+        return self._rows[start : start + count], more or len(self._rows) > start + count
+
+    def _extend(self, end: int) -> None:
+        if end > len(self._noisy):
+            size = min(end, len(self._ranked) + len(self._noise))
+            self._noisy = unit_hashes(self._key, np.arange(size)) < self._share
+        while len(self._rows) < end:
+            while self._genuine < len(self._ranked) and int(self._ranked[self._genuine]) in self._moved:
+                self._genuine += 1
+            if self._genuine >= len(self._ranked):
+                return
+            position = len(self._rows)
+            row = _distractor(self._noise, self._moved, self._key, position) if self._noisy[position] else None
+            if row is None or row in self._passed:
+                row = int(self._ranked[self._genuine])
+                self._genuine += 1
+                self._passed.add(row)
+            else:
+                self._moved.add(row)
+            self._rows.append(row)
+
+
+def woven(
+    ranked: np.ndarray, noise: np.ndarray, share: float, key: int, start: int, count: int
+) -> tuple[list[int], bool]:
+    """A page of a ranking with distractors woven in; see `Weaving`."""
+    return Weaving(ranked, noise, share, key).page(start, count)
+
+
+def _page(world: World, ranked: np.ndarray, noise: np.ndarray, key: int, page: int, limit: int) -> Any:
+    """A page of a ranking in this episode. A ranking that is paged through is woven once."""
+    share = world.axes.distractors
+    if share <= 0:
+        start = (page - 1) * limit
+        return ranked[start : start + limit].tolist(), len(ranked) > start + limit
+    name = key, ranked.tobytes()
+    if name not in world.weavings:
+        if len(world.weavings) >= MOST_WEAVINGS:
+            world.weavings.clear()
+        world.weavings[name] = Weaving(ranked, noise, share, key)
+    return world.weavings[name].page((page - 1) * limit, limit)
 
 
 def _distractor(noise: np.ndarray, moved: set[int], key: int, position: int) -> int | None:

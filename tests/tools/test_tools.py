@@ -17,16 +17,27 @@ from ecomrlve.tools import REGISTRY
 from ecomrlve.tools.base import make_tool, parse_docstring
 
 NAMES = sorted(REGISTRY)
-# The tools of the shop so far, with their arguments in order; a question mark stands for "optional".
+# The tools of the shop, with their arguments in order; a question mark stands for "optional".
 SIGNATURES = {
     "catalog_search": "query filters? sort? limit? page?",
     "catalog_get_product": "product_id",
     "catalog_get_variants": "product_id",
     "catalog_rerank": "query product_ids",
+    "catalog_similar": "product_id filters? limit? page?",
     "cart_add": "product_id variant_id? qty?",
     "cart_update": "product_id qty variant_id?",
     "cart_remove": "product_id variant_id?",
     "cart_view": "",
+    "order_list": "page? status? since?",
+    "order_get": "order_id",
+    "order_track": "order_id",
+    "return_check_eligibility": "order_id line_id",
+    "return_initiate": "order_id line_id reason method",
+    "return_exchange": "order_id line_id reason new_product_id new_variant_id?",
+    "return_cancel": "return_id",
+    "policy_search": "query limit?",
+    "policy_get": "policy_id",
+    "user_get_profile": "",
     "user_get_visit_history": "limit?",
     "datetime_now": "",
 }
@@ -80,6 +91,10 @@ def test_the_tools_of_the_contract_are_there_with_their_arguments(name):
     schema = parameters(name)
     found = [key if key in schema["required"] else f"{key}?" for key in schema["properties"]]
     assert found == SIGNATURES[name].split()
+
+
+def test_there_are_no_tools_besides():
+    assert NAMES == sorted(SIGNATURES)
 
 
 @pytest.mark.parametrize("name", NAMES)

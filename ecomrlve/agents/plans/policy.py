@@ -45,7 +45,11 @@ class PolicyPlan(IntentPlan):
         if told and not calls and self._page is not None and self.memory.profile is not None:
             case = self._case(facts, order, observation.today)
             amount = Fraction(str(facts["amount"])) if "amount" in facts else None
-            answer = answer_question(read_page(self._page["text"]), question, case, amount)
+            page = read_page(self._page["text"])
+            try:
+                answer = answer_question(page, question, case, amount)
+            except (KeyError, ValueError):  # a fact is missing or makes no sense: nothing better than the standard
+                answer = page.standard
             return {"answer": {"policy_answer": answer if isinstance(answer, str) else _plain(answer)}}
         return {"assistant_message": QUESTION, "tool_calls": calls[: observation.tool_budget]}
 
