@@ -8,6 +8,7 @@ strings differs between processes; BLAKE2 does not.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -85,6 +86,20 @@ class Stream:
             other = first + self.integer(len(pool) - first)
             pool[first], pool[other] = pool[other], pool[first]
         return pool[:count]
+
+
+class HashStream(Stream):
+    """A stream for a few draws: seeded in no time, where the Mersenne twister takes longer to seed than to draw.
+
+    It counts, and hashes key and count with SplitMix64, as `unit_hash` does.
+
+    Args:
+        key: A 64-bit key; streams of different keys are independent.
+    """
+
+    def __init__(self, key: int):
+        counter = itertools.count()
+        self._random = lambda: unit_hash(key, next(counter))
 
 
 def mix(value: int) -> int:

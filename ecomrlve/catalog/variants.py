@@ -13,9 +13,10 @@ import numpy as np
 
 from ecomrlve.catalog.columns import Catalog, fold
 from ecomrlve.catalog.product import Variant
-from ecomrlve.streams import Stream, unit_hash, unit_hashes
+from ecomrlve.streams import HashStream, mix, unit_hash, unit_hashes
 
 PER_PRODUCT = 3
+_MADE = 1 << 40  # keeps the draws of what variants are apart from the draw of whether there are any
 LEAST_STOCK = 4  # the most that a customer asks for of one item
 
 # By department or category word, the attribute that people expect to choose and plausible values, in order of
@@ -84,7 +85,7 @@ class VariantRule:
         return (made & ruled) | self._catalog.has_own_variants[rows]
 
     def _make(self, row: int) -> tuple[Variant, ...]:
-        stream = Stream("variants", self._key, row)
+        stream = HashStream(mix(self._key ^ mix(row + _MADE)))
         own = self._catalog.variants.get(row)
         if own:
             return tuple(stream.shuffled(own))

@@ -205,6 +205,7 @@ def _stems(text: str) -> tuple[str, ...]:
     return tuple(_stem(word) for word in _WORD.findall(text.casefold()))
 
 
+@lru_cache(maxsize=16384)
 def _stem(word: str) -> str:
     """A light stemmer: plural and the commonest endings, so that "colours", "shipped" and "shipping" meet."""
     word = {"colour": "color", "colours": "color", "colors": "color"}.get(word, word).removesuffix("'s")

@@ -90,6 +90,8 @@ class World:
         self.history: list[int] = []
         # Rows in the order they were first seen.
         self.seen: dict[int, None] = {}
+        # Folded title → the first row seen with it.
+        self._titles: dict[str, int] = {}
         self.seen_variants: set[Line] = set()
         # Product id → whether it had been seen when it was first put into the cart or an answer.
         self.outputs: dict[str, bool] = {}
@@ -178,7 +180,9 @@ class World:
     def end_call(self) -> None:
         """Make what the call returned count as seen from now on."""
         for row, variant in self._returned:
-            self.seen[row] = None
+            if row not in self.seen:
+                self.seen[row] = None
+                self._titles.setdefault(self.catalog.folded_title(row), row)
             if variant is not None:
                 self.seen_variants.add((row, variant))
         self._returned.clear()
@@ -232,9 +236,7 @@ class World:
             if row is not None and row in seen_before:
                 found.setdefault(row, match.start())
         text = fold(message)
-        titles: dict[str, int] = {}
-        for row in self.seen:
-            titles.setdefault(self.catalog.folded_title(row), row)
+        titles = self._titles
         named = {self.catalog.folded_title(row) for row in found}
         spans = {title: place for title in titles if title in text and (place := _whole(title, text)) >= 0}
         for title, place in spans.items():

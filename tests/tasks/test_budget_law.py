@@ -30,6 +30,11 @@ def intents(problem: Problem) -> list[Problem]:
     return [part.problem for part in problem.parts] or [problem]
 
 
+def rate_of_axis(problem: Problem, axes: Difficulty) -> float:
+    """How often things sell out where nothing was dropped: never where the shop of the task does not sell out."""
+    return axes.sellout if problem.world.setting.sells_out else 0.0
+
+
 def check(problem: Problem, axes: Difficulty) -> None:
     """All that the law says of one problem."""
     for each in intents(problem):
@@ -44,9 +49,9 @@ def check(problem: Problem, axes: Difficulty) -> None:
         assert set(each.omitted) <= {slot.key for slot in each.slots}
         assert set(each.switch) <= {slot.key for slot in each.slots} - set(each.omitted)
         # What may still sell out does so at the rate of the axis: nothing lies between that and never.
-        assert each.world.stock.rate in (0.0, axes.sellout)
+        assert each.world.stock.rate in (0.0, rate_of_axis(problem, axes))
         if SELLOUT not in problem.dropped:
-            assert each.world.stock.rate == axes.sellout
+            assert each.world.stock.rate == rate_of_axis(problem, axes)
         if SELLOUT in each.dropped:
             assert each.world.stock.rate == 0
 
@@ -110,10 +115,16 @@ def test_with_time_enough_nothing_is_dropped(words_engine: Any, env_id: str) -> 
         dropped += len(problem.dropped)
         for each in intents(problem):
             omitted += len(each.omitted)
-            assert each.world.stock.rate == axes.sellout
+            assert each.world.stock.rate == rate_of_axis(problem, axes)
             assert len(each.omitted) == each.drawn["omitted"]
     assert dropped == 0
     assert omitted > 0
+
+
+def test_things_sell_out_wherever_products_are_wanted(words_engine: Any) -> None:
+    axes = difficulty(6, {"turn_budget": 50, "tool_budget": 50})
+    selling = {env_id for env_id in EVERY if draw(words_engine, env_id, 0, axes).world.stock.rate > 0}
+    assert selling == {"E_PD", "E_SUB", "E_CART", "E_BUNDLE", "E_RETURN", "E_JOURNEY"}
 
 
 @pytest.mark.parametrize("env_id", ALONE)

@@ -94,7 +94,7 @@ def test_the_tools_of_the_contract_are_there_with_their_arguments(name):
 
 
 def test_there_are_no_tools_besides():
-    assert NAMES == sorted(SIGNATURES)
+    assert sorted(SIGNATURES) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

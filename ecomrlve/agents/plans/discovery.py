@@ -45,7 +45,7 @@ class DiscoveryPlan(IntentPlan):
 
 def question(memory: Memory) -> str:
     """Ask for every attribute that hits have shown, and for whatever else there is."""
-    names = {name.replace("_", " ") for hit in memory.hits.values() for name in hit["attributes"]}
+    names = {name.replace("_", " ") for name in memory.attributes}
     return (
         f"What do you want in terms of {', '.join([WORDS, *sorted(names)])}, and what matters most to you? "
         "Is there anything else I should know?"
