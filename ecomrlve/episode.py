@@ -56,9 +56,7 @@ class Episode:
         salt: Another goal in the same world; law 4 compares such pairs.
     """
 
-    def __init__(
-        self, task: AnyTask, engine: SearchEngine, axes: Difficulty, seed: int, *, salt: tuple[Any, ...] = ()
-    ):
+    def __init__(self, task: AnyTask, engine: SearchEngine, axes: Difficulty, seed: int, *, salt: tuple[Any, ...] = ()):
         self.task = task
         self.axes = axes
         self.seed = seed

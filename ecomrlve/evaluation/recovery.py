@@ -136,8 +136,12 @@ def _return(problem: Problem, searcher: _Searcher) -> list[bool]:
 
 
 def _status(problem: Problem, searcher: _Searcher) -> list[bool]:
-    rows = {problem.world.catalog.titles[line.row]: line.row for line in problem.goal.order.lines}
-    return [searcher.finds_title(rows[slot.value], {}) for slot in problem.slots if slot.attribute == "bought"]
+    catalog = problem.world.catalog
+    return [
+        searcher.finds_enough(str(slot.value), catalog.rows_of_type(str(slot.value)), {}, 1)
+        for slot in problem.slots
+        if slot.attribute == "bought"
+    ]
 
 
 def _policy(problem: Problem, searcher: _Searcher) -> list[bool]:

@@ -55,7 +55,7 @@ def parts_wanted(d: int) -> int:
 
 def share_within_budget(d: int) -> float:
     """The share of random fitting baskets that the budget lets through at most."""
-    return 0.25 if d < 3 else 0.10 if d < 6 else 0.05
+    return 0.25 if d < 3 else 0.04
 
 
 class BundleTask:

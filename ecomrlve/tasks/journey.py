@@ -29,6 +29,7 @@ INTENTS: tuple[Task, ...] = (
 MOST_INTENTS, FEWEST_INTENTS = 5, 2
 STRAY_COST = 0.25
 DELIVERED = 0.4
+TURNS_TO_COME_BACK = 2
 IDLE_HISTORY = 8  # products of the visit history where no cart is to be built
 
 
@@ -102,8 +103,8 @@ class JourneyTask:
             world.history = [everything.integer(len(world.catalog)) for _ in range(IDLE_HISTORY)]
         parts = []
         for index, (task, problem, wanted) in enumerate(zip(tasks, problems, interruptions, strict=True)):
-            # Coming back to an interrupted intent costs a turn: what was on the table has to be looked at again.
-            spare = problem.plan.turns + 1 <= axes.turn_budget
+            # Coming back to an interrupted intent costs turns: what was on the table has to be looked at again.
+            spare = problem.plan.turns + TURNS_TO_COME_BACK <= axes.turn_budget
             if wanted and not spare:
                 dropped.append(SWITCH)
             problem.persona = replace(problem.persona, style=problems[0].persona.style)

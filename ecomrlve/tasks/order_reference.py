@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -48,7 +49,7 @@ def order_facts(world: World, order: Order) -> dict[str, Any]:
 def order_has(world: World, order: Order, fact: Fact) -> bool:
     """Whether a fact is true of an order."""
     if fact.attribute == "bought":
-        return any(world.catalog.titles[line.row] == fact.value for line in order.lines)
+        return any(world.catalog.type_of(line.row) == fact.value for line in order.lines)
     if fact.attribute == "order_id":
         return world.orders.order_id(order.number) == fact.value
     return order_facts(world, order)[fact.attribute] == fact.value
@@ -87,13 +88,17 @@ def singled_out(
     chosen: list[Fact] = []
     left = list(others)
     for fact in candidates:
-        if not left and len(chosen) >= least:
+        if not left:
             break
         still = [other for other in left if true_of(other, fact)]
-        if len(still) < len(left) or (not left and len(chosen) < least):
+        if len(still) < len(left):
             chosen.append(fact)
             left = still
-    return chosen if not left else None
+    if left:
+        return None
+    spare = [fact for fact in candidates if fact not in chosen]
+    told = [*chosen, *spare[: max(0, least - len(chosen))]]
+    return [fact for fact in candidates if fact in told]
 
 
 def attributes_to_name(world: World, row: int, stream: Stream) -> list[str]:
@@ -118,3 +123,11 @@ def reference_slot(world: World, fact: Fact, name: str = "") -> Slot:
         f"reference:{fact.attribute}", "reference", fact.attribute, "eq", fact.value, label=label, unit=unit,
         synonyms=synonyms, item_name=name,
     )  # fmt: skip
+
+
+def normal_date(text: str) -> datetime.date | None:
+    """An ISO date, or None."""
+    try:
+        return datetime.date.fromisoformat(text.strip())
+    except ValueError:
+        return None

@@ -23,8 +23,8 @@ from ecomrlve.tools.order_tools import PER_PAGE
 DELIVERED = 0.55
 # "30 days", "$14.50", "15 %", "1,200 points", "-3": a sign, a number, and nothing but units around it.
 _NUMBER = re.compile(
-    r"^\s*(?P<sign>[-−+]?)\s*(?P<currency>[$€£]?)\s*(?P<sign2>[-−+]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)?(?:\.(?P<part>\d+))?"
-    r"\s*(?P<unit>(?:%|[a-z]+(?: [a-z]+){0,3})?)\s*\.?\s*$",
+    r"^\s*(?P<sign>[-−+]?)\s*(?P<currency>[$]?)\s*(?P<sign2>[-−+]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)?(?:\.(?P<part>\d+))?"
+    r"\s*(?P<behind>[$]?)(?P<unit>(?:%|[a-z]+(?: [a-z]+){0,3})?)\s*\.?\s*$",
     re.IGNORECASE,
 )
 # What may stand behind the number, by the unit of the question; another unit is another answer.
@@ -192,7 +192,7 @@ def read_number(given: Any, unit: str) -> Fraction | None:
     match = _NUMBER.match(text) if len(text) <= MOST_CHARACTERS else None
     if match is None or (match["whole"] is None and match["part"] is None) or (match["sign"] and match["sign2"]):
         return None
-    if match["currency"] and unit != "$":
+    if (match["currency"] and match["behind"]) or ((match["currency"] or match["behind"]) and unit != "$"):
         return None
     words = " ".join(match["unit"].lower().split())
     if words and words not in _UNITS.get(unit, (unit,)) and words != unit.lower():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from ecomrlve.errors import GenerationError
 from ecomrlve.shop.order_history import Order, OrderLine
 from ecomrlve.shop.orders import edge_share
 from ecomrlve.shop.policies import METHODS, REASONS
-from ecomrlve.shop.returns import return_case
+from ecomrlve.shop.returns import return_window
 from ecomrlve.shop.world import Setting, World
 from ecomrlve.streams import Stream
 from ecomrlve.tasks import return_sight
@@ -37,14 +38,25 @@ from ecomrlve.tasks.discovery import (
     utilities_by_priority,
 )
 from ecomrlve.tasks.identify import slot_of
-from ecomrlve.tasks.order_reference import Fact, attributes_to_name, line_facts, reference_slot, singled_out
+from ecomrlve.tasks.order_reference import (
+    Fact,
+    attributes_to_name,
+    line_facts,
+    normal_date,
+    reference_slot,
+    singled_out,
+)
 from ecomrlve.tools.order_tools import PER_PAGE
 
+NEVER = 0.15  # share of refusals that no day would have helped
+MOST_CASES = 80  # lines and reasons looked at, to find one of the wanted kind
+BEST_FIT = 7
 NOT_ELIGIBLE = 1 / 3  # share of episodes whose line may not go back, where the account has such a line
 DELIVERED = 0.55  # share of the account's orders that are delivered
 WISHES, WISH_WEIGHTS = ("refund", "refund_and_suggestion", "exchange"), (0.4, 0.3, 0.3)
 REPLACEMENT_CORRECT = 0.95
 LINE_TRIES = 40
+POLICY_CALLS = 2  # the policy and the profile
 REPLACEMENTS_SHOWN = 4  # products of a message that the customer looks at; a third of the most that are feasible
 
 
@@ -55,6 +67,11 @@ class ReturnAnswer(BaseModel):
     selected_order_id: str = Field("", description="Id of the order that the customer means.")
     selected_line_id: str = Field("", description="Id of the line in it.")
     return_decision: str = Field("", description="What was done: return, exchange or not_eligible.")
+    last_return_day: str = Field(
+        "",
+        description="Only where not eligible: the last day (YYYY-MM-DD) on which it could have gone back for the "
+        "customer's reason, by the return policy; empty if it never could.",
+    )
     recommended_product_ids: Annotated[list[str], MaxLen(100)] = Field(
         default_factory=list, description="Id of the replacement you suggest, if the customer wants one; at most one."
     )
@@ -69,6 +86,7 @@ class ReturnGoal:
         order, line: What is meant.
         reason, method, wish: What the customer wants.
         eligible: Whether the line may go back for the reason.
+        last_day: The last day on which it may, or might have; None if it never could.
         edge: Whether it was delivered on the last day of its window, or the day after.
         replacement: Products to replace it with, or None where none is asked for.
     """
@@ -79,6 +97,7 @@ class ReturnGoal:
     method: str
     wish: str
     eligible: bool
+    last_day: datetime.date | None
     edge: bool
     replacement: DiscoveryGoal | None
 
@@ -101,13 +120,14 @@ class ReturnTask:
     instructions = (
         "The customer wants to send something back. Find the order and the line, check by the shop's return policy "
         "whether it may go back for the customer's reason, and act: make the return or the exchange exactly as the "
-        "customer wants it, or tell that the line is not eligible and do nothing. If the customer wants a replacement "
-        "suggested, find one in stock that meets all its requirements, the best by what matters most to it; what it "
-        "is exchanged for must be such a product too."
+        "customer wants it; or, if the line is not eligible, do nothing and tell until which day it was. If the "
+        "customer wants a replacement suggested, find one in stock that meets all its requirements, the best by what "
+        "matters most to it; what it is exchanged for must be such a product too."
     )
     tools = (
         "order_list", "order_get", "return_check_eligibility", "return_initiate", "return_exchange", "return_cancel",
-        "catalog_search", "catalog_get_product", "catalog_get_variants", "policy_search",
+        "catalog_search", "catalog_get_product", "catalog_get_variants", "policy_search", "policy_get",
+        "user_get_profile",
     )  # fmt: skip
     answer: type[BaseModel] = ReturnAnswer
 
@@ -151,18 +171,27 @@ class ReturnTask:
         return Problem([*slots, *wanted], goal, persona, world, supported=supported, drawn=drawn)
 
     def _draw_line(self, world: World, axes: Difficulty, stream: Stream) -> ReturnGoal:
-        """A delivered line, why it goes back, and how."""
-        reason, method = stream.choice(REASONS), stream.choice(METHODS)
-        wish = stream.weighted(WISHES, WISH_WEIGHTS)
+        """A delivered line, why it goes back, and how.
+
+        Never one that was sent back earlier: the list says so, which would tell the answer.
+        """
+        method, wish = stream.choice(METHODS), stream.weighted(WISHES, WISH_WEIGHTS)
         wants_refusal, wants_edge = stream.chance(NOT_ELIGIBLE), stream.chance(edge_share(axes.d))
-        lines = [(o, line) for o in world.orders.orders if o.delivered is not None for line in o.lines]
+        wants_never = stream.chance(NEVER)
+        lines = [(o, line) for o in world.orders.orders if o.status == "delivered" for line in o.lines]
+        cases = [(o, line, reason) for o, line in lines if not line.returned for reason in REASONS]
         best: tuple[int, ReturnGoal] | None = None
-        for order, line in stream.shuffled(lines):
-            eligible, edge = world.returns.eligible(order, line, reason), _edge(world, order, line, reason)
-            fits = 2 * (eligible != wants_refusal) + (edge == wants_edge)
+        for order, line, reason in stream.shuffled(cases)[:MOST_CASES]:
+            window = int(return_window(world, order, line, reason))
+            delivered = order.delivered or world.today
+            over = (world.today - delivered).days - window  # days since the window closed
+            eligible, edge = window > 0 and over <= 0, window > 0 and 0 <= over <= 1
+            never = window <= 0
+            fits = 4 * (eligible != wants_refusal) + 2 * (eligible or never == wants_never) + (edge == wants_edge)
             if best is None or fits > best[0]:
-                best = fits, ReturnGoal(order, line, reason, method, wish, eligible, edge, None)
-            if fits == 3:
+                last_day = None if never else delivered + datetime.timedelta(days=window)
+                best = fits, ReturnGoal(order, line, reason, method, wish, eligible, last_day, edge, None)
+            if fits == BEST_FIT:
                 break
         assert best is not None, "an account always has a delivered order"
         return best[1]
@@ -204,13 +233,15 @@ class ReturnTask:
         return None
 
     def plan(self, problem: Problem, axes: Difficulty) -> Plan:
-        """Read the orders, ask, and look at what may replace it; check and look again; act and answer."""
+        """Read the orders, the policy and the profile, ask, and look twice at what may replace it; act and answer."""
         goal: ReturnGoal = problem.goal
         pages = -(-len(problem.world.orders.orders) // PER_PAGE)
         asking = ask_turns(len(problem.omitted), 3, axes.turn_budget)
-        reading = -(-(pages + (goal.replacement is not None)) // axes.tool_budget)
-        variants = goal.replacement is not None and bool(problem.world.variants.having(goal.replacement.rows).any())
-        return Plan(max(asking, reading, 1) + 1 + variants + 1 + bool(problem.omitted), 2)
+        looks, variants = 0, False
+        if goal.replacement is not None:
+            looks, variants = 2, bool(problem.world.variants.having(goal.replacement.rows).any())
+        reading = max(-(-(pages + looks + POLICY_CALLS) // axes.tool_budget), looks)
+        return Plan(max(asking, reading) + variants + 1 + bool(problem.omitted), 2)
 
     def see(self, problem: Problem, ledger: Ledger, shown: Sequence[int]) -> Sight:
         """What the customer sees of the returns made and of the products suggested."""
@@ -229,7 +260,8 @@ class ReturnTask:
         given = [str(answer.get(name, "")).strip().lower() for name in ("selected_order_id", "selected_line_id")]
         selected = given == [order_id, line_id]
         decision = "_".join(str(answer.get("return_decision", "")).strip().lower().replace("-", " ").split())
-        done_right = decision == goal.decision and self._transacted(world, goal)
+        told = goal.eligible or _same_day(str(answer.get("last_return_day", "")), goal.last_day)
+        done_right = decision == goal.decision and told and self._transacted(world, goal)
         replaced = self._replacement(problem, ledger, answer)
         score = 3 + 6 * done_right + replaced if selected else 0
         task = 2 * score / 10 - 1
@@ -237,7 +269,8 @@ class ReturnTask:
         reason = (
             "That is another order line." if not selected
             else f"The line is right, but it should be: {goal.decision.replace('_', ' ')}, and nothing else."
-            if not done_right
+            if not done_right and told
+            else "The line is right, but not the day until which it could have gone back." if not done_right
             else "The line and the decision are right." if replaced >= REPLACEMENT_CORRECT
             else f"The line and the decision are right; the replacement is worth {replaced:.0%} of the best."
         )  # fmt: skip
@@ -281,7 +314,7 @@ class ReturnTask:
         """The line, the decision, and the best replacements."""
         goal: ReturnGoal = problem.goal
         world = problem.world
-        window = world.policies.value("return_window", return_case(world, goal.order, goal.line, goal.reason))
+        window = return_window(world, goal.order, goal.line, goal.reason)
         found: dict[str, Any] = {
             "env_id": self.env_id,
             "order_id": world.orders.order_id(goal.order.number),
@@ -292,6 +325,7 @@ class ReturnTask:
             "days_since_delivery": world.returns.days_since_delivery(goal.order),
             "window_days": int(window),
             "decision": goal.decision,
+            "last_return_day": goal.last_day.isoformat() if goal.last_day else None,
             "reason": goal.reason,
             "method": goal.method if goal.decision == "return" else None,
             "best": [],
@@ -306,8 +340,6 @@ class ReturnTask:
         return found
 
 
-def _edge(world: World, order: Order, line: OrderLine, reason: str) -> bool:
-    """Whether the line is at the edge of its window: its last day, or the day after."""
-    days = world.returns.days_since_delivery(order)
-    window = world.policies.value("return_window", return_case(world, order, line, reason))
-    return days is not None and not isinstance(window, str) and window > 0 and 0 <= days - window <= 1
+def _same_day(text: str, day: datetime.date | None) -> bool:
+    """Whether a text is the day, or empty where there is none."""
+    return normal_date(text) == day if day is not None else not text.strip()

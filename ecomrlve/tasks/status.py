@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from ecomrlve.shop.order_history import STATUSES, Order
 from ecomrlve.shop.world import Setting, World
 from ecomrlve.streams import Stream
 from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
-from ecomrlve.tasks.order_reference import Fact, order_facts, order_has, reference_slot, singled_out
+from ecomrlve.tasks.order_reference import Fact, normal_date, order_facts, order_has, reference_slot, singled_out
 from ecomrlve.tools.order_tools import PER_PAGE
 
 ETA_CHANCE = 0.5
@@ -84,8 +83,11 @@ class StatusTask:
         return Problem(slots, StatusGoal(order, eta), persona, world, drawn=drawn)
 
     def _facts(self, world: World, order: Order, stream: Stream) -> list[Fact] | None:
-        """What the customer remembers: a product of the order, its date, its total, in random order."""
-        bought = Fact("bought", world.catalog.titles[stream.choice(order.lines).row])
+        """What the customer remembers: what kind of thing it bought, the date, the total, in random order.
+
+        Not the exact product, which mostly stands in one order only: people buy the same kinds of things again.
+        """
+        bought = Fact("bought", world.catalog.type_of(stream.choice(order.lines).row))
         known = [bought, *(Fact(name, value) for name, value in order_facts(world, order).items())]
         others = [other for other in world.orders.orders if other is not order]
         return singled_out(stream.shuffled(known), others, lambda o, fact: order_has(world, o, fact), LEAST_FACTS)
@@ -148,11 +150,3 @@ def normal_status(text: str) -> str:
     """A status as the shop writes it: "In transit" → "in_transit", "canceled" → "cancelled"."""
     words = "_".join(text.strip().lower().replace("-", " ").replace("_", " ").split())
     return {"canceled": "cancelled"}.get(words, words)
-
-
-def normal_date(text: str) -> datetime.date | None:
-    """An ISO date, or None."""
-    try:
-        return datetime.date.fromisoformat(text.strip())
-    except ValueError:
-        return None

@@ -49,10 +49,20 @@ class OrderReader:
         ]
 
 
+def order_case(order: dict[str, Any]) -> dict[str, Any]:
+    """What the rules of a help page can test of an order."""
+    return {
+        "order_total": order["total"],
+        "payment": order["payment"],
+        "channel": order["channel"],
+        "quantity": sum(line["qty"] for line in order["lines"]),
+    }
+
+
 def _order_fits(order: dict[str, Any], fact: dict[str, Any]) -> bool:
     name, value = fact["attribute"], fact["value"]
     if name == "bought":
-        return any(line["title"] == value for line in order["lines"])
+        return any(line["type"] == value for line in order["lines"])
     own = {"order_id": order["order_id"], "ordered_on": order["placed"], "order_total": order["total"]}
     return own.get(name, order.get("delivered")) == value
 

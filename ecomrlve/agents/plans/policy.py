@@ -8,7 +8,7 @@ from typing import Any
 
 from ecomrlve.agents.memory import Memory
 from ecomrlve.agents.plans.base import IntentPlan, Said, call
-from ecomrlve.agents.plans.orders import OrderReader
+from ecomrlve.agents.plans.orders import OrderReader, order_case
 from ecomrlve.agents.policy_reader import answer_question, read_page
 from ecomrlve.protocol import Observation
 
@@ -59,13 +59,8 @@ class PolicyPlan(IntentPlan):
         case = {"tier": profile.get("tier"), "region": profile.get("region")}
         if order is not None:
             placed = datetime.date.fromisoformat(order["placed"])
-            case |= {
-                "order_total": order["total"],
-                "payment": order["payment"],
-                "channel": order["channel"],
-                "quantity": sum(line["qty"] for line in order["lines"]),
-                "days_since_purchase": (datetime.date.fromisoformat(today) - placed).days,
-            }
+            days = (datetime.date.fromisoformat(today) - placed).days
+            case |= order_case(order) | {"days_since_purchase": days}
         return case | facts
 
 

@@ -9,6 +9,8 @@ from ecomrlve.agents.plans.base import IntentPlan, Said, call, filters_of, meets
 from ecomrlve.agents.plans.discovery import question
 from ecomrlve.protocol import Observation
 
+FIRST_LOOK = 20  # hits among which a product shows when its title is searched for
+
 
 class SubstitutionPlan(IntentPlan):
     """Plays an E_SUB intent."""
@@ -31,7 +33,7 @@ class SubstitutionPlan(IntentPlan):
         asked = question(self.memory)
         if original is None:
             marks = filters_of(view.of_kind("identify"))
-            search = call("catalog_search", query=view.value("original"), filters=marks, limit=observation.search_depth)
+            search = call("catalog_search", query=view.value("original"), filters=marks, limit=FIRST_LOOK)
             return {"assistant_message": asked, "tool_calls": [search]}
         filters = filters_of(rules) | {"in_stock": True}
         calls = [call("catalog_similar", product_id=original["id"], filters=filters, limit=observation.search_depth)]
