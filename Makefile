@@ -21,7 +21,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 certify: $(VENV)/.play
-	$(RUN) -m ecomrlve certify --envs E_CART,E_PD --difficulty 0:13 --seeds 0:50
+	$(RUN) -m ecomrlve certify --envs C8 --difficulty 0:13 --seeds 0:20
 
 axes: $(VENV)/.play
 	$(RUN) -m ecomrlve axes

@@ -50,7 +50,10 @@ def certify(
     difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
     seeds: Annotated[str, typer.Option(help="seeds per (environment, d)")] = "0:20",
     law: Annotated[str, typer.Option(help="laws to measure, by number; empty for all")] = "",
-    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 400,
+    full: Annotated[
+        bool, typer.Option("--full", help="400 seeds per cheat and difficulty, with vectors, and 60 for law 5; hours")
+    ] = False,
+    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 40,
     catalog: CatalogOption = "default",
     words_only: WordsOption = False,
     workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,
@@ -61,7 +64,7 @@ def certify(
     from ecomrlve.collections import resolve
     from ecomrlve.difficulty import check_difficulty
     from ecomrlve.environment import check_seed
-    from ecomrlve.evaluation.certificate import ALL_LAWS, show
+    from ecomrlve.evaluation.certificate import ALL_LAWS, FULL_CHEAT_SEEDS, FULL_SLIP_SEEDS, SLIP_SEEDS, show
     from ecomrlve.evaluation.certificate import certify as measure
     from ecomrlve.evaluation.pool import engine_of
 
@@ -82,7 +85,9 @@ def certify(
         [check_seed(seed) for seed in numbers(seeds)],
         workers=workers,
         which=which,
-        cheat_seeds=cheat_seeds,
+        cheat_seeds=max(cheat_seeds, FULL_CHEAT_SEEDS) if full else cheat_seeds,
+        slip_seeds=FULL_SLIP_SEEDS if full else SLIP_SEEDS,
+        cheats_with_vectors=full,
         catalog=catalog,
         words_only=words_only,
         progress=not as_json,
@@ -177,7 +182,7 @@ def embed(
 def axes(
     envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "C8",
     difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,3,6")] = "0:13",
-    episodes: Annotated[int, typer.Option(help="generated episodes per (environment, d)", min=10)] = 5000,
+    episodes: Annotated[int, typer.Option(help="generated episodes per (environment, d)", min=10)] = 1000,
     catalog: CatalogOption = "default",
     workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,
     as_json: Annotated[bool, typer.Option("--json", help="print the tables as JSON")] = False,

@@ -177,7 +177,8 @@ def test_a_hasty_answer_keeps_the_subject(words_engine: Any):
 def test_the_current_intents_fields_count_and_those_of_others_are_ignored(words_engine: Any):
     everything = {
         "recommended_product_ids": ["p0000000"], "selected_order_id": "o1", "selected_line_id": "l1",
-        "return_decision": "return", "order_status": "delivered", "eta": "2025-01-01", "policy_answer": 30,
+        "return_decision": "return", "last_return_day": "2025-01-02", "order_status": "delivered",
+        "eta": "2025-01-01", "policy_answer": 30,
         "something_else": [1, 2],
     }  # fmt: skip
     kinds = set()

@@ -51,6 +51,41 @@ def test_every_picture_and_command_named_is_there() -> None:
     assert set(re.findall(r"make (play|test|certify|bench|axes)\b", README)) <= targets
 
 
+def test_every_environment_stands_in_the_table_and_every_collection_is_named() -> None:
+    from ecomrlve.collections import COLLECTIONS, TASKS
+
+    rows = re.findall(r"^\| `(E_[A-Z]+)` ([^|]+) \|", README, flags=re.MULTILINE)
+    assert [env_id for env_id, _ in rows] == list(COLLECTIONS["C8"])
+    for env_id, title in rows:
+        assert title == TASKS[env_id].title.lower()
+    assert [name for name in COLLECTIONS if f"`{name}`" not in README] == []
+
+
+def test_the_axes_that_are_named_are_the_axes() -> None:
+    from ecomrlve.difficulty import AXES
+
+    named = README.split("the axes are ")[1].split("(")[0]
+    assert tuple(re.findall(r"`(\w+)`", named)) == AXES
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/laws.md", "docs/environments.md"])
+def test_every_option_of_a_command_is_one_that_it_takes(name: str) -> None:
+    from typer.main import get_command
+
+    from ecomrlve.cli import app
+
+    commands: Any = get_command(app).commands  # type: ignore[attr-defined]
+    for command, rest in re.findall(r"-m ecomrlve (\w+)([^`#\n]*)", (ROOT / name).read_text(encoding="utf-8")):
+        known = {option for parameter in commands[command].params for option in parameter.opts}
+        assert set(re.findall(r"--[\w-]+", rest)) <= known, command
+
+
+def test_the_number_of_cheats_is_theirs() -> None:
+    from ecomrlve.agents.cheats import CHEATS
+
+    assert f"| {len(CHEATS)} policies that do not do the task" in README
+
+
 def test_the_shipped_vectors_belong_to_the_default_catalog(catalog: Any) -> None:
     from ecomrlve.catalog.encoder import SentenceEncoder
     from ecomrlve.catalog.index import SHIPPED, embeddings, file_name

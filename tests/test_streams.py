@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ecomrlve.streams import Stream, key_of, mix, unit_hash, unit_hashes
+from ecomrlve.streams import HashStream, Stream, key_of, mix, unit_hash, unit_hashes
 
 UNLIKELY = 1e-4  # seeds are fixed, so each of these p-values either is below it for ever or never
 KEYS = st.integers(0, 2**64 - 1)
@@ -224,3 +224,34 @@ def test_hashes_under_neighbouring_keys_are_independent():
     for one, other in ((0, 1), (1, 2), (2**63, 2**63 + 1)):
         cells = (unit_hashes(one, rows) * 10).astype(int) * 10 + (unit_hashes(other, rows) * 10).astype(int)
         assert evenly(np.bincount(cells, minlength=100)) > UNLIKELY
+
+
+def test_a_hash_stream_is_its_hashes_one_after_the_other():
+    stream = HashStream(77)
+    assert [stream.uniform() for _ in range(20)] == [unit_hash(77, number) for number in range(20)]
+    assert HashStream(77).uniform() == unit_hash(77, 0)
+
+
+@pytest.mark.parametrize("first", [0, 2**40, 2**64 - 4000])
+def test_hash_streams_are_even_at_every_place_and_independent_of_place_and_key(first):
+    draws = np.array([[stream.uniform() for _ in range(4)] for stream in map(HashStream, range(first, first + 4000))])
+    assert ((draws >= 0) & (draws < 1)).all()
+    tenths = (draws * 10).astype(int)
+    for place in range(4):
+        assert evenly(np.bincount(tenths[:, place], minlength=10)) > UNLIKELY
+        # Neighbouring keys at the same place, and neighbouring places of the same key.
+        keys = tenths[:-1, place] * 10 + tenths[1:, place]
+        assert evenly(np.bincount(keys, minlength=100)) > UNLIKELY
+        places = tenths[:, place - 1] * 10 + tenths[:, place]
+        assert evenly(np.bincount(places, minlength=100)) > UNLIKELY
+
+
+def test_a_hash_stream_draws_as_any_stream_does():
+    counts = Counter(tuple(HashStream(key_of("hash", seed)).sample("abcde", 2)) for seed in range(10_000))
+    assert evenly([counts[pair] for pair in permutations("abcde", 2)]) > UNLIKELY
+    assert evenly(list(Counter(HashStream(mix(seed)).choice("abc") for seed in range(9_000)).values())) > UNLIKELY
+    items = list(range(30))
+    shuffled = HashStream(3).shuffled(items)
+    assert sorted(shuffled) == items != shuffled
+    assert shuffled == HashStream(3).shuffled(items)
+    assert shuffled != HashStream(4).shuffled(items)

@@ -67,16 +67,18 @@ class SlippingAgent(ReferenceAgent):
 
     def _said(self) -> tuple[int, str, Said]:
         index, env_id, view = super()._said()
-        return index, env_id, Said(tuple(self._heard(index, slot) for slot in view.slots), view.complete)
+        heard = [self._heard(index, slot) for slot in view.slots]
+        return index, env_id, Said(tuple(slot for slot in heard if slot is not None), view.complete)
 
-    def _heard(self, index: int, slot: dict[str, Any]) -> dict[str, Any]:
-        """The slot as it was understood. What it is all about is never misheard."""
+    def _heard(self, index: int, slot: dict[str, Any]) -> dict[str, Any] | None:
+        """The slot as it was understood, or None where it was missed. What it is all about is never misheard."""
         if slot["kind"] in HEADS:
             return slot
         parts = (index, slot["kind"], slot["item"], slot["attribute"], slot["value"])
         if self._chance("heard", *parts) >= self._mishears:
             return slot
-        return {**slot, "value": misheard(slot["value"])}
+        # That two things have to match is heard or not: there is nothing to take it for.
+        return None if slot["kind"] == "tie" else {**slot, "value": misheard(slot["value"])}
 
 
 def misheard(value: Any) -> Any:

@@ -16,7 +16,7 @@ from ecomrlve.catalog.product import Variant
 from ecomrlve.streams import HashStream, mix, unit_hash, unit_hashes
 
 PER_PRODUCT = 3
-_MADE = 1 << 40  # keeps the draws of what variants are apart from the draw of whether there are any
+_MADE, _STOCKED = 1 << 40, 1 << 41  # keep these draws apart from that of whether there are any
 LEAST_STOCK = 4  # the most that a customer asks for of one item
 
 # By department or category word, the attribute that people expect to choose and plausible values, in order of
@@ -75,7 +75,10 @@ class VariantRule:
     def stock(self, row: int) -> int:
         """Units of all variants of a row together."""
         if row not in self._stock:
-            self._stock[row] = sum(variant.stock for variant in self.of(row))
+            own = row in self._catalog.variants
+            # Made variants need not be made to be counted: every hit of a search asks.
+            units = [variant.stock for variant in self.of(row)] if own or not self.has(row) else self._made_stocks(row)
+            self._stock[row] = sum(units)
         return self._stock[row]
 
     def having(self, rows: np.ndarray) -> np.ndarray:
@@ -93,14 +96,24 @@ class VariantRule:
         if found is None:
             return ()
         attribute, values = found
-        price = float(self._catalog.columns["price"].values[row])
-        stock = int(self._catalog.stock[row])
-        # A product that the shelf does not hold has no variant in stock either; otherwise each has some units, so
-        # that stock levels say nothing about which one is wanted.
+        price = round(float(self._catalog.columns["price"].values[row]), 2)
+        chosen = stream.sample(values, PER_PRODUCT)
         return tuple(
-            Variant({attribute: value}, round(price, 2), stock and LEAST_STOCK + stream.integer(max(1, min(stock, 60))))
-            for value in stream.sample(values, PER_PRODUCT)
+            Variant({attribute: value}, price, stock)
+            for value, stock in zip(chosen, self._made_stocks(row), strict=True)
         )
+
+    def _made_stocks(self, row: int) -> list[int]:
+        """Units of each made variant.
+
+        A product that the shelf does not hold has no variant in stock either; otherwise each has some units, so that
+        stock levels say nothing about which one is wanted.
+        """
+        stock = int(self._catalog.stock[row])
+        if not stock:
+            return [0] * PER_PRODUCT
+        key = mix(self._key ^ mix(row + _STOCKED))
+        return [LEAST_STOCK + int(unit_hash(key, number) * min(stock, 60)) for number in range(PER_PRODUCT)]
 
 
 def ruled_types(catalog: Catalog) -> np.ndarray:

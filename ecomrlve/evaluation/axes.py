@@ -16,7 +16,10 @@ from ecomrlve.difficulty import difficulty
 from ecomrlve.evaluation.pool import current_engine, each, environment
 from ecomrlve.streams import Stream
 from ecomrlve.tasks.base import generate
+from ecomrlve.tasks.bundle import parts_wanted
 from ecomrlve.tasks.cart import items_wanted, quantity_probability, variant_probability
+from ecomrlve.tasks.journey import intents_wanted
+from ecomrlve.tasks.status import indirect_probability
 from ecomrlve.tools import REGISTRY
 
 STANDARD_ERRORS = 4
@@ -63,7 +66,7 @@ def _count(task: tuple[str, int, int, int]) -> Counter[str]:
         total["episodes"] += 1
         total["turns"] += problem.world.axes.turn_budget
         total.update(f"dropped {hazard}" for hazard in problem.dropped)
-        if seed % 10 == 0:
+        if seed % 10 == 0 and "catalog_search" in environment(env_id).task_of(env_id).tools:
             total.update(_noise_in_a_search(problem.world, seed))
     return total
 
@@ -79,7 +82,7 @@ def _noise_in_a_search(world: Any, seed: int) -> Counter[str]:
 def measure(
     engine: SearchEngine, envs: Sequence[str], difficulties: Sequence[int], episodes: int, workers: int, progress: bool
 ) -> tuple[list[AxisRow], list[dict[str, Any]]]:
-    """Measure axes 1–5 and E_CART's scaling.
+    """Measure axes 1–5 and what the environments scale by themselves.
 
     Args:
         engine: Search engine with the catalog.
@@ -123,20 +126,27 @@ def _rows(env_id: str, d: int, total: Counter[str]) -> list[AxisRow]:
     def mean(axis: str, expected: float, name: str) -> AxisRow:
         return AxisRow(env_id, d, axis, expected, total[name] / episodes, 0.0, episodes)
 
-    rows = [
-        share("omission", axes.omission, "omitted", "omittable"),
-        share("distractors", axes.distractors, "noise", "hits"),
-        share("sellout", axes.sellout, "fated", "units"),
-        mean("turn_budget", axes.turn_budget, "turns"),
-    ]
-    if env_id == "E_PD":
-        rows.insert(0, mean("constraints", axes.constraints, "constraints"))
+    rows = [mean("turn_budget", axes.turn_budget, "turns")]
+    if total["omittable"]:
+        rows.append(share("omission", axes.omission, "omitted", "omittable"))
+    if total["hits"]:
+        rows.append(share("distractors", axes.distractors, "noise", "hits"))
+    if total["units"]:
+        rows.append(share("sellout", axes.sellout, "fated", "units"))
+    if env_id in ("E_PD", "E_SUB", "E_BUNDLE"):
+        rows.append(mean("constraints", axes.constraints, "constraints"))
     if env_id == "E_CART":
         rows += [
             mean("distinct items", items_wanted(d), "items"),
             share("variant required", variant_probability(d), "variants", "items"),
             share("quantity > 1", quantity_probability(d), "quantities", "items"),
         ]
+    if env_id == "E_STATUS":
+        rows.append(share("indirect reference", indirect_probability(d), "indirect", "episodes"))
+    if env_id == "E_BUNDLE":
+        rows.append(mean("slots", parts_wanted(d), "parts"))
+    if env_id == "E_JOURNEY":
+        rows.append(mean("intents", intents_wanted(d), "intents"))
     return rows
 
 

@@ -16,8 +16,9 @@ from ecomrlve.evaluation import laws, laws_of_fairness, leaks, monotone, recover
 from ecomrlve.evaluation.laws import CHEAT_DIFFICULTIES, LawResult
 
 ALL_LAWS = (1, 2, 3, 4, 5, 6, 7, 8)
-CHEAT_SEEDS = 400
-SLIP_SEEDS = 60  # seeds per (environment, d) for law 5, at least
+CHEAT_SEEDS, SLIP_SEEDS = 40, 30  # seeds per (environment, d) for laws 2 and 5
+FULL_CHEAT_SEEDS, FULL_SLIP_SEEDS = 400, 60  # the same for the certificate that is published
+RECOVERY_SEEDS = 10  # seeds per (environment, d) for law 6, whose noisy queries must all be encoded
 FEW_SEEDS = 2  # seeds per (environment, d) for the laws that play each episode many times
 
 
@@ -60,6 +61,7 @@ def certify(
     which: Sequence[int] = ALL_LAWS,
     cheat_seeds: int = CHEAT_SEEDS,
     slip_seeds: int = SLIP_SEEDS,
+    cheats_with_vectors: bool = False,
     catalog: str | None = None,
     words_only: bool = False,
     progress: bool = True,
@@ -74,7 +76,8 @@ def certify(
         workers: Processes.
         which: Numbers of the laws to measure.
         cheat_seeds: Seeds per cheat, environment and difficulty (3, 6 and 12), at most.
-        slip_seeds: Seeds per environment and difficulty for the imperfect agent of law 5, at least.
+        slip_seeds: Seeds per environment and difficulty for the imperfect agent of law 5.
+        cheats_with_vectors: Whether cheats search with sentence vectors too, as all other agents do.
         catalog: How another process can load the same catalog; None is the default one.
         words_only: Whether that process must search by words alone.
         progress: Whether to show bars.
@@ -94,15 +97,19 @@ def certify(
     perfect = results[0].passed if results else True
     if 2 in which:
         numbers = range(cheat_seeds)
-        run(2, lambda: laws.not_hackable(engine, envs, CHEAT_DIFFICULTIES, numbers, workers, progress))
+        # Cheats ask thousands of queries that nobody asks twice. What they find matters little, how they are judged
+        # matters; so they search by words, which takes a hundredth of the time that encoding takes.
+        by_words = engine if engine.method == "words" else SearchEngine(engine.catalog)
+        searched = engine if cheats_with_vectors else by_words
+        run(2, lambda: laws.not_hackable(searched, envs, CHEAT_DIFFICULTIES, numbers, workers, progress))
     if 4 in which:
         run(4, lambda: leaks.no_leak(engine, envs, list(seeds), workers, progress))
     if 5 in which:
         levels = sorted(difficulties)
-        more = range(max(slip_seeds, len(seeds)))
-        run(5, lambda: monotone.monotone(engine, envs, levels, more, workers, progress))
+        run(5, lambda: monotone.monotone(engine, envs, levels, range(slip_seeds), workers, progress))
     if 6 in which:
-        run(6, lambda: recovery.recoverable(engine, cells, workers, progress))
+        named = [(env_id, d, seed) for env_id in envs for d in difficulties for seed in list(seeds)[:RECOVERY_SEEDS]]
+        run(6, lambda: recovery.recoverable(engine, named, workers, progress))
     if 7 in which:
         run(7, lambda: laws_of_fairness.bounded(engine, few, workers, perfect, progress))
     if 8 in which:

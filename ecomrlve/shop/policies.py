@@ -15,27 +15,18 @@ from rapidfuzz import fuzz, process
 
 from ecomrlve.catalog.aliases import Aliases
 from ecomrlve.errors import Refused
-from ecomrlve.shop.policy_rules import METHODS, REASONS, VALUES, Condition, Page, Rule
+from ecomrlve.shop.policy_conditions import THRESHOLDS
+from ecomrlve.shop.policy_drawing import draw_page
+from ecomrlve.shop.policy_rules import METHODS, REASONS, Condition, Page, Rule
 from ecomrlve.shop.policy_subjects import CATEGORICAL, NUMERIC, TOPICS
-from ecomrlve.shop.policy_texts import page_text
-from ecomrlve.shop.policy_topics import RETURN_WINDOW, Topic
+from ecomrlve.shop.policy_topics import RETURN_WINDOW
 from ecomrlve.streams import Stream
 
-__all__ = ["METHODS", "REASONS", "Condition", "Page", "Policies", "Rule"]
+__all__ = ["METHODS", "REASONS", "THRESHOLDS", "Condition", "Page", "Policies", "Rule"]
 
 PAGES_WITH_NUMBERS = 11  # of one episode; the other subjects have no page in it
-# Thresholds of rules, by attribute: round numbers, as shops like them.
-THRESHOLDS = {
-    "order_total": (25, 30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 180, 200, 250, 300),
-    "days_since_purchase": (5, 7, 10, 12, 14, 15, 20, 21, 25, 28, 30, 35, 40, 45, 60, 90),
-    "quantity": (2, 3, 4, 5, 6),
-}
-_MOST_SIZES = 6  # rules of a page that tests unusually many attributes; more would not be read
-_MOST_TWICE = 2  # attributes of a page with two rules each
-_MOST_PERCENT_ADDED = 35  # in all, so that no fee exceeds the price
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_QUERY = 600  # characters that are looked at
-_TRIES = 40  # to find an amount that is far from the standard one
 _TYPO = 74  # how alike two words are, of 100, that count as the same with a slip
 _DULL = frozenset(
     "a an and are as at be by can do does each for from get have how i if in is it its long many me much my of on or "
@@ -158,116 +149,3 @@ def _weigh_words(pages: Sequence[Page]) -> list[dict[str, float]]:
 
 def _stems(text: str) -> set[str]:
     return {_stem(word) for word in _WORD.findall(text.lower()) if word not in _DULL}
-
-
-def draw_page(topic: Topic, stream: Stream, *, clauses: int, d: int, departments: Sequence[str]) -> Page:
-    """Draw one page.
-
-    Args:
-        topic: Its subject.
-        stream: All its draws.
-        clauses: Attributes to test; fewer where the subject does not allow as many.
-        d: Level of difficulty.
-        departments: The departments of the catalog; rules do not test them where there are fewer than three.
-    """
-    attributes = _draw_attributes(topic, stream, clauses, len(departments) >= 3)
-    groups = _draw_groups(attributes, stream)
-    shape: list[tuple[tuple[Condition, ...], str]] = []
-    for place, group in enumerate(groups):
-        # The first group is an exception, and the second more often than not an adjustment, so that both kinds occur.
-        added = place > 0 and not topic.choices and stream.chance(0.65 if place == 1 else 0.5)
-        # Two rules on one attribute leave cases that neither names; "opened" has too few values for that.
-        twice = not added and len(group) == 1 and group != ["opened"] and (len(groups) == 1 or stream.chance(0.3))
-        twice = twice and len(shape) - place < _MOST_TWICE
-        for conditions in _draw_conditions(group, stream, departments, count=2 if twice else 1):
-            shape.append((conditions, "add" if added else "set"))
-    sets = stream.shuffled([conditions for conditions, effect in shape if effect == "set"])
-    adds = stream.shuffled([conditions for conditions, effect in shape if effect == "add"])
-    base, amounts = _draw_amounts(topic, stream, d, len(sets))
-    exceptions = [Rule(conditions, "set", amount) for conditions, amount in zip(sets, amounts, strict=True)]
-    adjustments = [Rule(conditions, "add", _draw_change(topic, base, stream, len(adds))) for conditions in adds]
-    precedence = ""
-    if len(exceptions) > 1:
-        precedence = stream.choice(("first", "last") if topic.choices else ("first", "last", topic.better))
-    title = stream.choice(topic.titles)
-    text = page_text(topic, title, base, exceptions, adjustments, precedence, stream)
-    rules = (*exceptions, *adjustments)
-    return Page(topic.name, title, topic.unit, topic.choices, tuple(attributes), base, rules, precedence, text)
-
-
-def _draw_attributes(topic: Topic, stream: Stream, clauses: int, has_departments: bool) -> list[str]:
-    natural, spare = (
-        [attribute for attribute in attributes if has_departments or attribute != "department"]
-        for attributes in (topic.natural, topic.spare)
-    )
-    chosen = stream.sample(natural, clauses)
-    return chosen + stream.sample(spare, clauses - len(chosen))
-
-
-def _draw_groups(attributes: list[str], stream: Stream) -> list[list[str]]:
-    """Split the attributes into those of one rule each: one or two, and two rules at least where there are two."""
-    count = len(attributes)
-    least = max(0, count - _MOST_SIZES)
-    pairs = 0 if count < 3 else least + stream.integer(count // 2 - least + 1)
-    groups = [attributes[2 * place : 2 * place + 2] for place in range(pairs)]
-    return stream.shuffled([*groups, *([attribute] for attribute in attributes[2 * pairs :])])
-
-
-def _draw_conditions(
-    group: list[str], stream: Stream, departments: Sequence[str], count: int
-) -> list[tuple[Condition, ...]]:
-    """The conditions of a group's rule, or of two rules on its one attribute that never both apply."""
-    if count == 1:
-        return [tuple(_draw_condition(attribute, stream, departments, len(group) == 1) for attribute in group)]
-    attribute = group[0]
-    if attribute in THRESHOLDS:
-        bounds = THRESHOLDS[attribute]
-        third = len(bounds) // 3
-        low, high = stream.choice(bounds[: third + 1]), stream.choice(bounds[-third - 1 :])
-        below = Condition(attribute, stream.choice(("lt", "le")), (low,))
-        return [(below,), (Condition(attribute, stream.choice(("ge", "gt")), (high,)),)]
-    values = stream.sample(VALUES.get(attribute, departments), 4)
-    # Two words at most in one sentence, and something left that neither names.
-    if len(VALUES.get(attribute, departments)) > 4 and stream.chance(0.5):
-        return [(Condition(attribute, "in", tuple(values[:2])),), (Condition(attribute, "in", tuple(values[2:])),)]
-    return [(Condition(attribute, "in", (value,)),) for value in values[:2]]
-
-
-def _draw_condition(attribute: str, stream: Stream, departments: Sequence[str], alone: bool) -> Condition:
-    if attribute in THRESHOLDS:
-        bound = stream.choice(THRESHOLDS[attribute])
-        return Condition(attribute, stream.choice(("ge", "gt", "le", "lt")), (bound,))
-    values = VALUES.get(attribute, tuple(departments))
-    two = alone and len(values) > 2 and stream.chance(0.4)
-    return Condition(attribute, "in", tuple(stream.sample(values, 2 if two else 1)))
-
-
-def _draw_amounts(topic: Topic, stream: Stream, d: int, count: int) -> tuple[Fraction | str, list[Fraction | str]]:
-    """The standard value and those of the exceptions, all different, and far apart where there is room."""
-    if topic.choices:
-        base, *others = stream.sample(topic.choices, len(topic.choices))
-        return base, [others[place % len(others)] for place in range(count)]
-    values, standard = topic.values(d), stream.choice(topic.standards(d))
-    amounts: list[int] = []
-    ruled_out = stream.integer(count) if topic.name == RETURN_WINDOW and stream.chance(0.75) else None
-    for place in range(count):
-        amount = 0 if place == ruled_out else stream.choice(values)
-        for _ in range(_TRIES):
-            if amount not in amounts and not 2 * standard < 3 * amount < 4.5 * standard:
-                break
-            amount = stream.choice(values)
-        amounts.append(amount)
-    return Fraction(standard, 100), [Fraction(amount, 100) for amount in amounts]
-
-
-def _draw_change(topic: Topic, base: Fraction | str, stream: Stream, count: int) -> Fraction:
-    """What an adjustment adds: a quarter to nine tenths of the standard value, or takes off, a sixth to a half."""
-    if isinstance(base, str):
-        raise TypeError("a choice has no adjustments")
-    up = stream.chance(0.65)
-    share = 25 + stream.integer(66) if up else 15 + stream.integer(36)
-    steps = 4 if topic.unit == "$" else 1  # quarters of a dollar
-    size = max(1, base.numerator * share * steps // (base.denominator * 100))
-    if topic.unit == "%" and up:
-        size = min(size, _MOST_PERCENT_ADDED // count)
-    return Fraction(size if up else -size, steps)

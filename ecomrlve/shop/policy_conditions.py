@@ -21,7 +21,9 @@ THRESHOLDS = {
     "days_since_purchase": (5, 7, 10, 12, 14, 15, 20, 21, 25, 28, 30, 35, 40, 45, 60, 90),
     "quantity": (2, 3, 4, 5, 6),
 }
+_OPERATORS = ("ge", "gt", "le", "lt")
 EXCEPTIONS, ADJUSTMENTS = 6, 3  # of a page that tests two attributes or more
+_ADJUSTMENTS_OF_TWO = 4  # of a page that tests just two, which can be combined in fewer ways
 _ALONE = 2  # exceptions of a page that tests a single attribute
 _MOST_EACH = 3  # exceptions that test one attribute and nothing else
 _TWO_VALUES_SHARE = 0.3  # of the rules that have room for a second value
@@ -61,7 +63,8 @@ def draw_tests(
         adjusted: Whether the page has adjustments.
     """
     several = len(attributes) > 1
-    added = _share_out(attributes, stream, ADJUSTMENTS, departments, 2) if adjusted and several else {}
+    changes = _ADJUSTMENTS_OF_TWO if len(attributes) == 2 else ADJUSTMENTS
+    added = _share_out(attributes, stream, changes, departments, 2) if adjusted and several else {}
     missing = [attribute for attribute in attributes if attribute not in added]
     wanted = max(EXCEPTIONS, len(missing)) if several else _ALONE
     pairs = min(1 + stream.chance(_SECOND_PAIR_SHARE), len(attributes) - 1, wanted - len(missing)) if several else 0
@@ -73,7 +76,8 @@ def draw_tests(
         exceptions += own
         adjustments += others
     # Where the attributes have few values, sentences on two of them make up for it.
-    exceptions += _draw_pairs(attributes, wanted - len(exceptions) if several else 0, stream, departments)
+    if several:
+        exceptions += _draw_pairs(exceptions, attributes, wanted - len(exceptions), stream, departments)
     return stream.shuffled(exceptions), stream.shuffled(adjustments)
 
 
@@ -135,34 +139,37 @@ def _draw_bounds(attribute: str, exceptions: int, adjustments: int, stream: Stre
     own += [Condition(attribute, above, (bound,)) for bound in stream.sample(bounds[-third - 1 :], exceptions - low)]
     used = {condition.values[0] for condition in own}
     free = [bound for bound in bounds if bound not in used]
-    others = [
-        Condition(attribute, stream.choice(("ge", "gt", "le", "lt")), (bound,))
-        for bound in stream.sample(free, adjustments)
-    ]
+    others = [Condition(attribute, stream.choice(_OPERATORS), (bound,)) for bound in stream.sample(free, adjustments)]
     return [(condition,) for condition in own], [(condition,) for condition in others]
 
 
-def _draw_pairs(attributes: Sequence[str], count: int, stream: Stream, departments: Sequence[str]) -> list[Test]:
-    """Tests of two attributes at once, no two of the same ones unless there are not enough."""
+def _draw_pairs(
+    singles: Sequence[Test], attributes: Sequence[str], count: int, stream: Stream, departments: Sequence[str]
+) -> list[Test]:
+    """Tests of two attributes at once: narrower cases of exceptions on one, so that they hide no others."""
     made: list[Test] = []
-    pairs = [(one, other) for place, one in enumerate(attributes) for other in attributes[place + 1 :]]
     while len(made) < count:
-        for pair in stream.sample(pairs, count - len(made)):
-            test = tuple(_draw_one(attribute, stream, departments) for attribute in stream.shuffled(pair))
-            if not any(contains(test, other) or contains(other, test) for other in made):
-                made.append(test)
+        narrowed = stream.choice(singles)[0]
+        if len(narrowed.values) > 1:
+            narrowed = Condition(narrowed.attribute, "in", (stream.choice(narrowed.values),))
+        attribute = stream.choice([other for other in attributes if other != narrowed.attribute])
+        test = tuple(stream.shuffled([narrowed, _draw_one(attribute, stream, departments)]))
+        if not any(contains(test, other) or contains(other, test) for other in made):
+            made.append(test)
     return made
 
 
 def _draw_one(attribute: str, stream: Stream, departments: Sequence[str]) -> Condition:
     if attribute in THRESHOLDS:
-        return Condition(attribute, stream.choice(("ge", "gt", "le", "lt")), (stream.choice(THRESHOLDS[attribute]),))
+        return Condition(attribute, stream.choice(_OPERATORS), (stream.choice(THRESHOLDS[attribute]),))
     return Condition(attribute, "in", (stream.choice(VALUES.get(attribute, departments)),))
 
 
 def contains(wide: Test, narrow: Test) -> bool:
     """Whether `wide` holds in every case in which `narrow` does, as their words alone show it."""
-    return all(any(_implies(condition, wanted) for condition in narrow) for wanted in wide)
+    if len(wide) == len(narrow) == 1:
+        return _implies(narrow[0], wide[0])
+    return len(wide) <= len(narrow) and all(any(_implies(condition, wanted) for condition in narrow) for wanted in wide)
 
 
 def _implies(condition: Condition, wanted: Condition) -> bool:

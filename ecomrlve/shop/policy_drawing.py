@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -13,9 +12,12 @@ from ecomrlve.shop.policy_topics import RETURN_WINDOW, Topic
 from ecomrlve.streams import Stream
 
 _MOST_PERCENT_ADDED = 35  # in all, so that no fee exceeds the price
-_TRIES = 24  # to find an amount that is far enough from those before it
-_FEW_ZEROS_SHARE, _MANY_ZEROS_SHARE = 0.75, 0.4  # of the return pages: an exception of 0 days, and a second one
-_UP_SHARE = 0.6
+# How far from all before it an amount must be, try by try: a narrow range does not hold so many values.
+_GAPS = (*[1.3] * 12, *[1.1] * 12, *[1.001] * 24)
+_TRIES = 12  # to find adjustments that can be told apart
+_ZERO_SHARE, _SECOND_ZERO_SHARE = 0.85, 0.6  # of the return pages: an exception of 0 days, and of these a second one
+_UP_SHARE = 0.55
+_MOST_TAKEN_OFF = 0.6  # of the standard value, in all
 
 
 def draw_page(topic: Topic, stream: Stream, *, clauses: int, d: int, departments: Sequence[str]) -> Page:
@@ -33,10 +35,22 @@ def draw_page(topic: Topic, stream: Stream, *, clauses: int, d: int, departments
     precedence = ""
     if len(sets) > 1:
         precedence = stream.choice(("first", "last") if topic.choices else ("first", "last", topic.better))
-    base, amounts = _draw_amounts(topic, stream, d, len(sets))
+    base: Fraction | str
+    amounts: list[Fraction | str]
+    adjustments: list[Rule] = []
+    if topic.choices:
+        base, *others = stream.sample(topic.choices, len(topic.choices))
+        amounts = [others[place % len(others)] for place in range(len(sets))]
+    else:
+        # Where the best value decides, a narrower rule could not stand out from a wider one that rules out as well.
+        zeros = 0
+        if topic.name == RETURN_WINDOW and stream.chance(_ZERO_SHARE):
+            zeros = 1 + (len(sets) > 2 and precedence != topic.better and stream.chance(_SECOND_ZERO_SHARE))
+        numbers = _draw_amounts(topic, stream, d, len(sets), zeros)
+        changes = _draw_changes(topic, numbers, stream, len(adds))
+        base, amounts = Fraction(numbers[0], 100), [Fraction(number, 100) for number in numbers[1:]]
+        adjustments = [Rule(test, "add", Fraction(change, 100)) for test, change in zip(adds, changes, strict=True)]
     exceptions = _in_order(sets, amounts, precedence)
-    changes = _draw_changes(topic, [base, *amounts], stream, len(adds))
-    adjustments = [Rule(test, "add", change) for test, change in zip(adds, changes, strict=True)]
     title = stream.choice(topic.titles)
     text = page_text(topic, title, base, exceptions, adjustments, precedence, stream)
     rules = (*exceptions, *adjustments)
@@ -63,53 +77,48 @@ def _in_order(tests: list[Test], amounts: list[Fraction | str], precedence: str)
     return [Rule(tests[place], "set", amounts[place]) for place in order]
 
 
-def _draw_amounts(topic: Topic, stream: Stream, d: int, count: int) -> tuple[Fraction | str, list[Fraction | str]]:
-    """The standard value and those of the exceptions, all different, and far apart where there is room."""
-    if topic.choices:
-        base, *others = stream.sample(topic.choices, len(topic.choices))
-        return base, [others[place % len(others)] for place in range(count)]
+def _draw_amounts(topic: Topic, stream: Stream, d: int, count: int, zeros: int) -> list[int]:
+    """The standard value and those of the exceptions, in hundredths: far apart where there is room."""
     values, standard = topic.values(d), stream.choice(topic.standards(d))
-    zeros = 0
-    if topic.name == RETURN_WINDOW and stream.chance(_FEW_ZEROS_SHARE):
-        zeros = 1 + (count > 2 and stream.chance(_MANY_ZEROS_SHARE))
     amounts: list[int] = []
     for _ in range(count - zeros):
         amount = stream.choice(values)
-        for attempt in range(_TRIES):
-            # In the second half of the tries less is asked for: a narrow range does not hold so many values.
-            gap = 1.3 if 2 * attempt < _TRIES else 1.1
-            if not 2 * standard < 3 * amount < 4.5 * standard and not any(
-                amount < gap * other and other < gap * amount for other in amounts
-            ):
+        for gap in _GAPS:
+            if not 2 * standard < 3 * amount < 4.5 * standard and _is_apart(amount, amounts, gap):
                 break
             amount = stream.choice(values)
         amounts.append(amount)
-    amounts = stream.shuffled([*amounts, *[0] * zeros]) if zeros else amounts
-    return Fraction(standard, 100), [Fraction(amount, 100) for amount in amounts]
+    return [standard, *(stream.shuffled([*amounts, *[0] * zeros]) if zeros else amounts)]
 
 
-def _draw_changes(topic: Topic, values: Sequence[Fraction | str], stream: Stream, count: int) -> list[Fraction]:
-    """What the adjustments add: a fifth to two thirds of the page's middle value, up more often than down.
+def _is_apart(amount: int, others: list[int], gap: float) -> bool:
+    return all(amount >= gap * other or other >= gap * amount for other in others)
+
+
+def _draw_changes(topic: Topic, numbers: list[int], stream: Stream, count: int) -> list[int]:
+    """What the adjustments add, in hundredths: a fifth to two thirds of the page's middle value, or take off.
 
     No two sets of them add up to the same, and none makes an exception into the standard value, where there is room.
+    All that they take off leaves much of the standard value, so that not everything ends at zero.
     """
-    numbers = sorted(value for value in values if isinstance(value, Fraction) and value > 0)
-    if not count or not numbers:
-        return []
-    base, middle = values[0], numbers[len(numbers) // 2]
-    gaps = {abs(value - base) for value in numbers if isinstance(base, Fraction)}
-    steps = 4 if topic.unit == "$" else 1  # quarters of a dollar
-    changes: list[Fraction] = []
-    for _ in range(_TRIES):
-        changes = []
+    above_zero = sorted(number for number in numbers if number)
+    middle = above_zero[len(above_zero) // 2]
+    gaps = {abs(number - numbers[0]) for number in above_zero}
+    step = 25 if topic.unit == "$" else 100  # quarters of a dollar
+    changes: list[int] = []
+    for _ in range(_TRIES if count else 0):
+        changes, sums, allowance = [], [0], numbers[0] * _MOST_TAKEN_OFF
         for _ in range(count):
             up = stream.chance(_UP_SHARE)
-            share = 20 + stream.integer(46) if up else 20 + stream.integer(31)
-            size = max(1, middle.numerator * share * steps // (middle.denominator * 100))
+            percent = 20 + stream.integer(46) if up else 20 + stream.integer(31)
+            size = max(step, middle * percent // 100 // step * step)
+            if size > allowance:
+                up = True
             if topic.unit == "%" and up:
-                size = min(size, _MOST_PERCENT_ADDED // count)
-            changes.append(Fraction(size if up else -size, steps))
-        sums = [sum(chosen) for many in range(count + 1) for chosen in itertools.combinations(changes, many)]
-        if len(set(sums)) == len(sums) and not gaps & {abs(one) for one in changes}:
+                size = min(size, _MOST_PERCENT_ADDED // count * 100)
+            allowance -= 0 if up else size
+            changes.append(size if up else -size)
+            sums += [total + changes[-1] for total in sums]
+        if len(set(sums)) == len(sums) and not any(abs(change) in gaps for change in changes):
             break
     return changes

@@ -1,7 +1,8 @@
 """Questions about the shop's policies: what a customer wants to know, the facts of its case, and the answer.
 
 Some facts are said, some stand in the customer's profile or in one of its orders. A question prefers cases in which
-rules bite: the standard value, or a number that simply stands on the page, is seldom the answer.
+an exception and an adjustment bite: a number that simply stands on the page is seldom the answer. Now and then it
+prefers that one of the two does not, so that to take them for granted is no short cut either.
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ __all__ = [
 CATEGORICAL_SHARE = 0.08
 BOUNDARY_SHARE = 0.3
 _ORDER_SHARE = 0.72  # of the questions that may use an order and are not about a boundary: about half of all
-_FAMILY_SHARE = 0.5
+_FAMILY_SHARE = 0.65
 _ROUNDS, _TRIES = 6, 8  # subjects tried, and cases of each
 _MOST_ROUNDS = 60
 _NAMED_SHARE = 0.65  # how often a said value is one that the page names
-_BEST = 2  # what `_worth` says of a case that cannot be had more cheaply
+_NAMED_OF_STANDARDS = 0.25  # the same where no exception shall decide
+_STANDARD_SHARE = 0.14  # of the questions: no exception shall decide
+_PLAIN_SHARE = 0.06  # of the others, where the page has adjustments: none of them shall bite
+_BEST = 3  # what `_worth` says of a case that cannot be had more cheaply
 _CENTS = (0, 0, 0, 25, 49, 50, 75, 90, 99)
 _CHANNELS = {"website": "on the website", "app": "in the app", "phone": "by phone"}
 _AMOUNTS = (20, 500)  # dollars
@@ -93,6 +97,23 @@ class Question:
     amount: Fraction | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """What a question shall be like, as far as the pages and the customer's orders allow.
+
+    Attributes:
+        boundary: A number that is said is exactly a threshold.
+        with_order: An order tells the facts that orders hold.
+        standard: No exception decides.
+        plain: No adjustment bites; an exception decides.
+    """
+
+    boundary: bool
+    with_order: bool
+    standard: bool
+    plain: bool
+
+
 def draw_question(
     policies: Policies, profile: Mapping[str, str], orders: Sequence[OrderFacts], stream: Stream
 ) -> Question:
@@ -109,8 +130,9 @@ def draw_question(
     """
     categorical = stream.chance(CATEGORICAL_SHARE)
     topics = [name for name in policies.topics if bool(TOPICS[name].choices) == categorical]
-    boundary = stream.chance(BOUNDARY_SHARE)
-    with_order = stream.chance(_ORDER_SHARE)
+    boundary, with_order = stream.chance(BOUNDARY_SHARE), stream.chance(_ORDER_SHARE)
+    standard, plain = stream.chance(_STANDARD_SHARE), stream.chance(_PLAIN_SHARE)
+    aim = _Aim(boundary, with_order, standard, plain and not standard)
     best: Question | None = None
     most = -1
     for attempt in range(_MOST_ROUNDS):
@@ -120,8 +142,8 @@ def draw_question(
         kind = TOPICS[page.topic].family
         special = kind if kind and stream.chance(_FAMILY_SHARE) else ""
         for _ in range(_TRIES):
-            question = _draw_case(policies, page, special, profile, orders, stream, boundary, with_order)
-            worth = -1 if question is None else _worth(page, question)
+            question = _draw_case(policies, page, special, profile, orders, stream, aim)
+            worth = -1 if question is None else _worth(page, question, aim)
             if worth > most:
                 best, most = question, worth
             if most == _BEST:
@@ -133,16 +155,27 @@ def draw_question(
     return best
 
 
-def _worth(page: Page, question: Question) -> int:
-    """How far the answer is from what can be had without working it out: 0, 1 or 2."""
+def _worth(page: Page, question: Question, aim: _Aim) -> int:
+    """How far a question is from being answered without working it out, and how near to its aim: 0 to `_BEST`."""
     answer, base = question.answer, page.base
+    case = {fact.attribute: fact.value for fact in question.facts}
+    excepted = any(rule.applies(case) for rule in page.exceptions)
     if isinstance(answer, str) or isinstance(base, str):
-        return _BEST if answer != base else 0
-    value = page.value({fact.attribute: fact.value for fact in question.facts})
-    near = any(isinstance(got, Fraction) and 2 * base <= 3 * got <= Fraction(9, 2) * base for got in (answer, value))
+        return _BEST if excepted != aim.standard else 0
+    adjusted = any(rule.applies(case) for rule in page.adjustments)
+    if page.adjustments:
+        if not adjusted and not excepted:
+            return 0
+        if adjusted == aim.plain or (adjusted and answer in page.numbers):
+            return 1
+        if aim.standard:
+            return 2 if excepted else _BEST
+        if not excepted:
+            return 1
+    near = any(2 * base <= 3 * got <= Fraction(9, 2) * base for got in (answer, Fraction(page.value(case))))
     if near:
-        return 0
-    return 1 if page.adjustments and answer in page.numbers else _BEST
+        return 2 if adjusted else 0
+    return _BEST
 
 
 def _draw_case(
@@ -152,8 +185,7 @@ def _draw_case(
     profile: Mapping[str, str],
     orders: Sequence[OrderFacts],
     stream: Stream,
-    boundary: bool,
-    with_order: bool,
+    aim: _Aim,
 ) -> Question | None:
     """One case for a page, or None where it has no positive answer."""
     bounds = _bounds(page)
@@ -162,10 +194,11 @@ def _draw_case(
         of_orders.append("days_since_purchase")
     order: OrderFacts | None = None
     # The amount that a customer names need not be found in an order, so the two do not meet in one question.
-    if with_order and of_orders and special != "money_back" and not (boundary and bounds):
+    if aim.with_order and of_orders and special != "money_back" and not (aim.boundary and bounds):
         known = [order for order in orders if all(attribute in order.values for attribute in of_orders)]
         order = stream.choice(known) if known else None
-    exact = stream.choice(sorted(bounds)) if boundary and bounds else ""
+    exact = stream.choice(sorted(bounds)) if aim.boundary and bounds else ""
+    named = _NAMED_OF_STANDARDS if aim.standard else _NAMED_SHARE
     facts = []
     for attribute in page.attributes:
         if attribute in PROFILE_ATTRIBUTES:
@@ -173,7 +206,8 @@ def _draw_case(
         elif order is not None and attribute in of_orders:
             facts.append(Fact(attribute, order.values[attribute], "order"))
         else:
-            facts.append(Fact(attribute, _said(policies, page, attribute, attribute == exact, stream), "said"))
+            value = _said(policies, page, attribute, attribute == exact, named, stream)
+            facts.append(Fact(attribute, value, "said"))
     answer = page.value({fact.attribute: fact.value for fact in facts})
     amount: Fraction | None = None
     unit = page.unit
@@ -209,8 +243,8 @@ def _bounds(page: Page) -> dict[str, list[int]]:
     return found
 
 
-def _said(policies: Policies, page: Page, attribute: str, exact: bool, stream: Stream) -> Any:
-    """A value that the customer says, more often than not one that the page names."""
+def _said(policies: Policies, page: Page, attribute: str, exact: bool, share: float, stream: Stream) -> Any:
+    """A value that the customer says: one that the page names in the given share of the draws, or any."""
     if attribute in NUMBERS:
         bound = stream.choice(_bounds(page)[attribute])
         if exact:
@@ -228,7 +262,7 @@ def _said(policies: Policies, page: Page, attribute: str, exact: bool, stream: S
         if condition.attribute == attribute
         for value in condition.values
     ]
-    return stream.choice(named if stream.chance(_NAMED_SHARE) else VALUES.get(attribute, policies.departments))
+    return stream.choice(named if stream.chance(share) else VALUES.get(attribute, policies.departments))
 
 
 def _draw_amount(total: Any, stream: Stream) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,12 @@ def return_window(world: World, order: Order, line: OrderLine, reason: str) -> F
 
 def department(world: World, row: int) -> str:
     """The department that a product belongs to."""
-    return world.catalog.category_names[world.catalog.category_codes[row]][0]
+    return department_name(world.catalog.category_names[world.catalog.category_codes[row]])
+
+
+def department_name(path: Sequence[str]) -> str:
+    """The department of a category path as the shop writes it: with capitals, so that it stands out in a sentence."""
+    return " ".join(word[:1].upper() + word[1:] for word in path[0].split()) if path else "Other"
 
 
 class Returns:

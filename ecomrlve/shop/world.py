@@ -24,7 +24,7 @@ from ecomrlve.shop.cart import Cart, Line
 from ecomrlve.shop.orders import OrderHistory, draw_orders
 from ecomrlve.shop.policies import Policies
 from ecomrlve.shop.profile import Profile, draw_profile
-from ecomrlve.shop.returns import Returns
+from ecomrlve.shop.returns import Returns, department_name
 from ecomrlve.shop.stock import Stock
 from ecomrlve.streams import Stream, key_of
 
@@ -266,5 +266,5 @@ def _whole(title: str, text: str) -> int:
 def departments_of(catalog: Catalog) -> tuple[str, ...]:
     """The shop's departments: the first parts of the category paths, in alphabetical order."""
     if "departments" not in catalog.memo:
-        catalog.memo["departments"] = tuple(sorted({path[0] for path in catalog.category_names if path}))
+        catalog.memo["departments"] = tuple(sorted({department_name(path) for path in catalog.category_names}))
     return catalog.memo["departments"]

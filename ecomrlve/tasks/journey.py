@@ -103,12 +103,13 @@ class JourneyTask:
             world.history = [everything.integer(len(world.catalog)) for _ in range(IDLE_HISTORY)]
         parts = []
         for index, (task, problem, wanted) in enumerate(zip(tasks, problems, interruptions, strict=True)):
+            wanted = wanted and index < len(tasks) - 1
             # Coming back to an interrupted intent costs turns: what was on the table has to be looked at again.
             spare = problem.plan.turns + TURNS_TO_COME_BACK <= axes.turn_budget
             if wanted and not spare:
                 dropped.append(SWITCH)
             problem.persona = replace(problem.persona, style=problems[0].persona.style)
-            parts.append(Part(task, problem, wanted and spare and index < len(tasks) - 1))
+            parts.append(Part(task, problem, wanted and spare))
             dropped += [hazard for hazard in problem.dropped if hazard not in dropped]
         return Problem(
             slots=[],

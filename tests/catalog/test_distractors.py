@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecomrlve.streams import key_of, unit_hash
-from ecomrlve.tools.catalog_tools import woven
+from ecomrlve.tools.catalog_tools import Weaving, woven
 
 KEYS = st.integers(0, 2**64 - 1)
 SHARES = st.sampled_from([0.0, 0.02, 0.24, 0.4, 0.9])
@@ -198,3 +198,42 @@ def test_where_distractors_stand_differs_between_episodes_and_searches(new_world
 
     assert len({places(seed, query) for seed in range(4) for query in (name, f"good {name}")}) == 8
     assert places(0, name) == places(0, f"  {name.upper()}")
+
+
+@given(rankings(), SHARES, KEYS, st.lists(st.integers(1, 15), min_size=1, max_size=12))
+def test_a_weaving_that_is_paged_through_is_one_ranking_whatever_the_sizes(ranking, share, key, sizes):
+    ranked, noise = ranking
+    whole = pages(ranked, noise, share, key, 200)
+    weaving, start = Weaving(ranked, noise, share, key), 0
+    for size in sizes:
+        rows, more = weaving.page(start, size)
+        assert rows == whole[start : start + size]
+        assert more == (len(whole) > start + size)
+        start += size
+
+
+@given(rankings(), SHARES, KEYS, st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=10))
+def test_a_weaving_forgets_nothing_and_every_page_is_what_it_is_alone(ranking, share, key, asked):
+    ranked, noise = ranking
+    weaving = Weaving(ranked, noise, share, key)
+    for start, count in asked:
+        assert weaving.page(start, count) == woven(ranked, noise, share, key, start, count)
+
+
+def test_pages_of_a_search_fit_together_and_other_searches_between_them_change_nothing(new_world, call):
+    def listed(world, limit, between):
+        found, page, more = [], 1, True
+        while more:
+            if between:
+                # More searches than an episode remembers.
+                for number in range(20):
+                    call(world, "catalog_search", query=f"blue {number}", limit=3)
+            result = call(world, "catalog_search", query="desk lamp", filters={"price": {"le": 60}}, limit=limit, page=page)
+            found += [hit["id"] for hit in result["results"]]
+            more, page = result["more"] and page * limit < 60, page + 1
+        return found[:60]
+
+    whole = listed(new_world(3, d=12, distractors=0.4), 60, False)
+    assert len(set(whole)) == len(whole) == 60
+    for limit, between in ((7, False), (20, True)):
+        assert listed(new_world(3, d=12, distractors=0.4), limit, between) == whole

@@ -48,7 +48,11 @@ def test_each_slot_that_counts_as_said_stands_in_the_text_and_no_unsaid_one_does
 
 def _shared_value(ledger: Ledger, slot: Slot) -> bool:
     """Whether another slot, or a title, holds the same words, so that saying those would look like saying this one."""
-    texts = [str(other.value).casefold() for other in ledger.slots.values() if other.key != slot.key]
+    others = [other.key for other in ledger.slots.values() if other.key != slot.key]
+    # What was said before a change of mind is named once more when the mind is changed.
+    values = [ledger.slots[key].value for key in others]
+    values += [saying.value for key in others for saying in ledger.sayings.get(key, [])]
+    texts = [str(value).casefold() for value in values]
     # "A low price" names a priority and would pass for odor: low.
     return any(str(slot.value).casefold() in text for text in texts) or slot.value in ("", "low", "high", "fast")
 

@@ -153,16 +153,44 @@ def test_no_constant_is_near_the_answers(d):
 
 
 @pytest.mark.parametrize("d", LEVELS)
-def test_the_standard_value_and_plain_numbers_of_the_page_are_seldom_the_answer(d):
-    standard = plain = adjusted = 0
+def test_answers_seldom_stand_on_the_page_and_no_kind_of_rule_can_be_taken_for_granted(d):
+    standard = plain = unexcepted = several = adjusted = 0
     for page, _, _, question in drawn(d):
         standard += question.answer == page.base
-        if page.adjustments and question.family == "value":
+        if page.adjustments:
+            case = {fact.attribute: fact.value for fact in question.facts}
             adjusted += 1
             plain += question.answer in page.numbers
+            unexcepted += not any(rule.applies(case) for rule in page.exceptions)
+            several += sum(rule.applies(case) for rule in page.adjustments) > 1
     assert standard <= 0.03 * COUNT
-    assert plain <= 0.1 * adjusted
-    assert adjusted or d == 0
+    assert bool(adjusted) == (d > 0)
+    assert plain <= 0.08 * adjusted
+    if adjusted:
+        assert plain >= 0.02 * adjusted
+        assert 0.07 <= unexcepted / adjusted <= 0.18
+        assert 0.25 <= several / adjusted <= 0.75
+
+
+def outcomes(page: Page) -> list[Fraction]:
+    """What a page comes to where exactly one of its adjustments bites."""
+    values = [page.base, *(rule.amount for rule in page.exceptions)]
+    return [
+        value + rule.amount
+        for value in values
+        for rule in page.adjustments
+        if isinstance(value, Fraction) and isinstance(rule.amount, Fraction) and value + rule.amount > 0
+    ]
+
+
+@pytest.mark.parametrize("d", [3, 6, 12])
+def test_a_guess_at_a_value_of_the_page_is_seldom_right(d):
+    numbers = [(page, question.answer) for page, _, _, question in drawn(d) if page.adjustments]
+    for guesses, most in ((outcomes, 0.04), (lambda page: page.numbers, 0.02)):
+        chances = [guesses(page).count(answer) / len(guesses(page)) for page, answer in numbers]
+        assert sum(chances) / len(chances) <= most
+    for pick in (min, max, lambda found: sorted(found)[len(found) // 2]):
+        assert sum(pick(page.numbers) == answer for page, answer in numbers) <= 0.04 * len(numbers)
 
 
 def test_without_orders_everything_is_said_or_in_the_profile():

@@ -16,7 +16,7 @@ from ecomrlve.environment import Environment
 from ecomrlve.episode import Episode
 from ecomrlve.shop.policies import METHODS, REASONS
 from ecomrlve.tasks.base import OMISSION, OPTIONAL, SELLOUT, SWITCH, Part, Problem, generate
-from ecomrlve.tasks.journey import INTENTS, JourneyTask, intents_wanted
+from ecomrlve.tasks.journey import INTENTS, TURNS_TO_COME_BACK, JourneyTask, intents_wanted
 
 TASK = JourneyTask()
 LEVELS = (0, 3, 6, 9, 12)
@@ -67,8 +67,8 @@ def test_every_intent_fits_its_share_of_the_turns(problems: list[tuple[int, Prob
     for d, problem in problems:
         axes = difficulty(d)
         for part in problem.parts:
-            # Coming back to it takes a turn more.
-            assert part.problem.plan.turns + part.interrupted <= axes.turn_budget
+            # Coming back to it takes turns of its own.
+            assert part.problem.plan.turns + TURNS_TO_COME_BACK * part.interrupted <= axes.turn_budget
             assert part.problem.plan.calls <= axes.tool_budget
         if SELLOUT in problem.dropped:
             assert problem.world.stock.rate == 0
@@ -85,6 +85,19 @@ def test_the_last_intent_is_never_interrupted_and_the_others_as_often_as_the_axi
         others = [part.interrupted for problem in found for part in problem.parts[:-1]]
         assert sum(others) <= len(others) * switching + 20 * (switching == 0.5)
         assert sum(others) >= 0.4 * len(others) * switching
+
+
+def test_an_intent_without_turns_to_come_back_is_not_interrupted_and_only_that_counts_as_dropped(words_engine: Any):
+    tight = 0
+    for seed in range(40):
+        problem = draw(words_engine, seed, 8, switching=1.0)
+        axes = difficulty(8, {"switching": 1.0})
+        room = [part.problem.plan.turns + TURNS_TO_COME_BACK <= axes.turn_budget for part in problem.parts[:-1]]
+        assert [part.interrupted for part in problem.parts[:-1]] == room
+        own = any(SWITCH in part.problem.dropped for part in problem.parts)
+        assert (SWITCH in problem.dropped) == (own or not all(room))
+        tight += not all(room)
+    assert 0 < tight < 40
 
 
 def test_the_visit_history_belongs_to_the_cart_or_to_nobody(problems: list[tuple[int, Problem]]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from ecomrlve.difficulty import difficulty, sigmoid
 from ecomrlve.errors import Refused
 from ecomrlve.shop.order_history import Order, OrderLine
 from ecomrlve.shop.policies import METHODS, REASONS
+from ecomrlve.shop.returns import return_case
 from ecomrlve.streams import Stream
 from ecomrlve.tasks.base import Problem, generate
 from ecomrlve.tasks.returns import ReturnTask
@@ -33,7 +35,8 @@ def told(problem: Problem) -> Ledger:
 
 @pytest.fixture(scope="module")
 def drawn(words_engine: Any) -> list[tuple[int, Problem]]:
-    return [(d, draw(words_engine, seed, d)) for d in LEVELS for seed in range(40)]
+    # Seeds of their own for every level: the wish, say, is drawn from the seed alone.
+    return [(d, draw(words_engine, 100 * d + seed, d)) for d in LEVELS for seed in range(40)]
 
 
 @pytest.fixture
@@ -96,7 +99,10 @@ def test_the_line_was_delivered_and_every_wish_can_be_said(drawn: list[tuple[int
         goal = problem.goal
         keys = [slot.key for slot in problem.slots]
         assert goal.order.delivered is not None
+        assert goal.order.status == "delivered"
         assert goal.line in goal.order.lines
+        # The list says what was sent back earlier, which would tell the answer.
+        assert not goal.line.returned
         assert keys.index("reason") < keys.index("wish")
         assert ("refund" in keys) == (goal.wish != "exchange")
         wanted = {slot.kind for slot in problem.slots} & {"constraint", "priority"}
@@ -118,16 +124,24 @@ def test_all_wishes_reasons_and_methods_occur(drawn: list[tuple[int, Problem]]):
 # --- who may send it back --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("d", [3, 4, 6, 9, 12])
+TOO_FEW_LINES = pytest.mark.xfail(
+    strict=True, reason="one or two delivered lines leave none that may go back in too many episodes: 46 % refused"
+)
+
+
+@pytest.mark.parametrize("d", [pytest.param(0, marks=TOO_FEW_LINES), 2, 4, 8, 12])
 def test_the_share_that_may_not_go_back_and_that_at_the_edge(words_engine: Any, d: int):
-    goals = [draw(words_engine, seed, d).goal for seed in range(400)]
-    refused = sum(not goal.eligible for goal in goals) / 400
-    # 25 to 40 %, give or take two standard errors.
-    assert 0.25 - 0.044 <= refused <= 0.40 + 0.049, refused
-    edge = sum(goal.edge for goal in goals) / 400
+    goals = [draw(words_engine, seed, d).goal for seed in range(250)]
+    refused = sum(not goal.eligible for goal in goals) / 250
+    # 25 to 40 %, give or take a standard error.
+    assert 0.25 - 0.028 <= refused <= 0.40 + 0.031, refused
+    edge = sum(goal.edge for goal in goals) / 250
     # The wish for a refusal or not goes before, and few orders leave little room, so that it may fall short.
     expected = 0.7 * sigmoid((d - 4) / 1.5)
-    assert 0.6 * expected - 0.03 <= edge <= expected + 0.07, edge
+    assert 0.6 * expected - 0.04 <= edge <= expected + 0.08, edge
+    # That no day would have helped is the exception, so that "never" is no safe answer to a refusal.
+    never = sum(goal.last_day is None for goal in goals if not goal.eligible)
+    assert never <= (0.5 if d < 3 else 0.25) * refused * 250, never
 
 
 def test_the_edges_are_the_last_day_and_the_day_after(words_engine: Any):
@@ -144,7 +158,7 @@ def test_the_edges_are_the_last_day_and_the_day_after(words_engine: Any):
         after += days > reveal["window_days"]
         if days > reveal["window_days"]:
             assert not goal.eligible
-        elif not goal.line.returned and goal.order.status == "delivered":
+        else:
             assert goal.eligible
     assert last > 20
     assert after > 20
@@ -157,6 +171,24 @@ def test_the_decision_is_what_the_eligibility_check_says(problems: list[tuple[in
         assert (goal.reason in told_reasons) == goal.eligible
         wanted = "exchange" if goal.wish == "exchange" else "return"
         assert goal.decision == (wanted if goal.eligible else "not_eligible")
+
+
+def test_the_last_day_is_the_delivery_and_the_window_of_the_page(problems: list[tuple[int, Problem]]):
+    open_days = over = never = 0
+    for _, problem in problems:
+        goal, world = problem.goal, problem.world
+        page = world.policies.page("return_window")
+        window = page.value(return_case(world, goal.order, goal.line, goal.reason))
+        expected = goal.order.delivered + datetime.timedelta(days=int(window)) if window > 0 else None
+        assert goal.last_day == expected
+        assert goal.eligible == (expected is not None and world.today <= expected)
+        shown = TASK.reveal(problem, told(problem))["last_return_day"]
+        assert shown == (None if expected is None else expected.isoformat())
+        open_days += goal.eligible
+        never += expected is None
+        over += expected is not None and not goal.eligible
+    assert min(open_days, over) > 20
+    assert never > 3
 
 
 def names(problem: Problem, order: Order | None = None, line: OrderLine | None = None) -> dict[str, str]:
@@ -234,6 +266,8 @@ def act(problem: Problem, call: Any, kind: str, **changes: Any) -> dict[str, Any
 def answer(problem: Problem, **changes: Any) -> dict[str, Any]:
     goal = problem.goal
     found = {f"selected_{key}": value for key, value in names(problem).items()} | {"return_decision": goal.decision}
+    if goal.last_day is not None and not goal.eligible:
+        found["last_return_day"] = goal.last_day.isoformat()
     if goal.suggestion and goal.decision != "exchange":
         found["recommended_product_ids"] = [problem.world.product_id(best(problem))]
     return found | changes
@@ -385,6 +419,38 @@ def test_not_eligible_needs_that_nothing_was_done(problems: list[tuple[int, Prob
         for decision in ("return", "exchange", "", "eligible"):
             assert judge(problem, return_decision=decision).task == pytest.approx(score(0, 1.0), abs=1e-12)
     assert tried > 30
+
+
+def test_a_refusal_must_tell_the_last_day(problems: list[tuple[int, Problem]]):
+    dated = never = 0
+    for problem in of_decision(problems, "not_eligible"):
+        day = problem.goal.last_day
+        if day is None:
+            right, wrong = ["", "  "], ["2025-01-01", problem.world.today.isoformat(), "never", "none", "0"]
+            never += 1
+        else:
+            near = [(day + datetime.timedelta(days=shift)).isoformat() for shift in (-1, 1, 7, -365, 365)]
+            far = [problem.goal.order.delivered.isoformat(), problem.world.today.isoformat()]
+            right = [day.isoformat(), f"  {day.isoformat()} "]
+            text = day.isoformat()
+            wrong = [*near, *far, "", "never", f"{text} ", text[:-1], f"1{text}", f"{text} or {near[1]}", f"not {text}"]
+            wrong.remove(f"{text} ")
+            dated += 1
+        for given in right:
+            verdict = judge(problem, last_return_day=given)
+            assert (verdict.task, verdict.correct) == (1.0, True), given
+        for given in wrong:
+            verdict = judge(problem, last_return_day=given)
+            assert verdict.task == pytest.approx(score(0, 1.0), abs=1e-12), given
+            assert not verdict.correct
+    assert dated > 20
+    assert never > 3
+
+
+def test_the_day_is_not_asked_for_where_it_may_go_back(problems: list[tuple[int, Problem]], call: Any):
+    for problem in of_decision(problems, "return"):
+        act(problem, call, "return")
+        assert judge(problem, last_return_day="1999-01-01").task == judge(problem).task == 1.0
 
 
 def shop_state(problem: Problem) -> Any:

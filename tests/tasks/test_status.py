@@ -15,7 +15,8 @@ from ecomrlve.customer.ledger import Ledger
 from ecomrlve.difficulty import difficulty, sigmoid
 from ecomrlve.shop.order_history import STATUSES
 from ecomrlve.tasks.base import Problem, generate
-from ecomrlve.tasks.status import StatusTask, indirect_probability, normal_date, normal_status
+from ecomrlve.tasks.order_reference import normal_date
+from ecomrlve.tasks.status import StatusTask, indirect_probability, normal_status
 
 TASK = StatusTask()
 LEVELS = (0, 3, 6, 9, 12)
@@ -56,7 +57,7 @@ def listed(problem: Problem, call: Any) -> list[dict[str, Any]]:
 
 def fits(order: dict[str, Any], attribute: str, value: Any) -> bool:
     if attribute == "bought":
-        return value in [line["title"] for line in order["lines"]]
+        return value in [line["type"] for line in order["lines"]]
     return order[{"order_id": "order_id", "ordered_on": "placed", "order_total": "total"}[attribute]] == value
 
 
@@ -77,6 +78,32 @@ def test_what_is_said_singles_out_exactly_the_order_meant(problems: list[tuple[i
         assert direct or (len(facts) >= 2 and all(slot.attribute != "order_id" for slot in facts))
         indirect += not direct
     assert indirect > 80
+
+
+def test_a_product_is_named_by_its_kind_which_rarely_tells_the_order_alone(problems: list[tuple[int, Problem]]):
+    named = alone = 0
+    for d, problem in problems:
+        world = problem.world
+        for slot in problem.slots:
+            if slot.attribute == "bought" and d >= 6:
+                assert slot.value in world.catalog.type_names
+                having = [o for o in world.orders.orders if slot.value in kinds_in(problem, o)]
+                assert problem.goal.order in having
+                named += 1
+                alone += len(having) == 1
+    assert named > 50
+    assert alone < 0.5 * named
+
+
+def kinds_in(problem: Problem, order: Any) -> set[str]:
+    return {problem.world.catalog.type_of(line.row) for line in order.lines}
+
+
+def test_nothing_sells_out_in_a_shop_that_is_only_asked_about_orders(problems: list[tuple[int, Problem]]):
+    for d, problem in problems:
+        assert difficulty(d).sellout > 0 or d == 0
+        assert problem.world.stock.rate == 0
+        assert "sellout" not in problem.dropped
 
 
 def test_the_opening_says_that_it_is_about_an_order_and_nothing_that_cannot_be_omitted_is_scored(
