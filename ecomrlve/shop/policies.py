@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from rapidfuzz import fuzz, process
@@ -56,7 +57,6 @@ class Policies:
         self.topics: tuple[str, ...] = tuple(stream.shuffled(chosen))
         self._aliases = Aliases("h", 64, *episode_key)
         self._pages: dict[str, Page] = {}
-        self._words: list[dict[str, float]] | None = None
 
     @property
     def pages(self) -> tuple[Page, ...]:
@@ -110,13 +110,12 @@ class Policies:
             query: Words to look for; pages that share none with it come last.
             limit: Most pages to return.
         """
-        if self._words is None:
-            self._words = _weigh_words(self.pages)
-        vocabulary = sorted({word for words in self._words for word in words})
+        weights, vocabulary = _weighed()
         scores = [0.0] * len(self.topics)
         for word in sorted(_stems(query[:_LONGEST_QUERY])):
             alike = process.extract(word, vocabulary, scorer=fuzz.ratio, score_cutoff=_TYPO, limit=5)
-            for place, words in enumerate(self._words):
+            for place, topic in enumerate(self.topics):
+                words = weights[topic]
                 found = [words[other] * (ratio / 100) ** 3 for other, ratio, _ in alike if other in words]
                 scores[place] += max(found, default=0.0)
         order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
@@ -131,20 +130,22 @@ def _stem(word: str) -> str:
     return word
 
 
-def _weigh_words(pages: Sequence[Page]) -> list[dict[str, float]]:
-    """For each page the weight of each of its words: rare ones count more, and so do those of the title and intro."""
-    texts = [page.text.split("\n") for page in pages]
-    # Title and introduction say what a page is about; the rules mention all kinds of things.
-    # What else such a page might have been called is what people may look for.
-    topics = [TOPICS[page.topic] for page in pages]
-    names = [" ".join((*topic.titles, *topic.nouns, *topic.meaning)) for topic in topics]
-    abouts = [_stems(" ".join((*lines[:2], other))) for lines, other in zip(texts, names, strict=True)]
-    mentions = [_stems(" ".join(lines[2:])) for lines in texts]
-    weighed: list[dict[str, float]] = []
-    for about, mentioned in zip(abouts, mentions, strict=True):
-        weights = {word: 0.2 / sum(word in words for words in mentions) for word in sorted(mentioned)}
-        weighed.append(weights | {word: 1 / sum(word in words for words in abouts) ** 0.7 for word in sorted(about)})
-    return weighed
+@lru_cache(maxsize=1)
+def _weighed() -> tuple[dict[str, dict[str, float]], list[str]]:
+    """For each subject the weight of each word that its page may be looked for by, rare ones counting more; all words.
+
+    Everything such a page might be called counts; its rules do not, since they mention all kinds of things. So no page
+    has to be written to be found.
+    """
+    names = {
+        topic: _stems(" ".join((*subject.titles, *subject.nouns, *subject.meaning)))
+        for topic, subject in TOPICS.items()
+    }
+    weights = {
+        topic: {word: 1 / sum(word in words for words in names.values()) ** 0.7 for word in sorted(mine)}
+        for topic, mine in names.items()
+    }
+    return weights, sorted({word for words in names.values() for word in words})
 
 
 def _stems(text: str) -> set[str]:

@@ -20,6 +20,7 @@ from ecomrlve.errors import Refused
 from ecomrlve.shop.orders import PATHS, STATUSES, Order, OrderHistory, draw_orders, edge_share
 from ecomrlve.shop.policy_rules import CHANNELS, PAYMENTS, REGIONS, TIERS
 from ecomrlve.shop.profile import draw_profile
+from ecomrlve.shop.returns import department
 
 DAY = datetime.timedelta(days=1)
 FINAL = ("delivered", "cancelled", "returned")
@@ -292,7 +293,7 @@ def test_the_edge_is_that_of_a_line_that_can_still_go_back(new_world):
         )
         orders = world.orders.orders
         kept = {
-            (world.catalog.category_names[world.catalog.category_codes[line.row]][0], order.total, order.quantity)
+            (department(world, line.row), order.total, order.quantity)
             for order in orders
             for line in order.lines
             if not line.returned
