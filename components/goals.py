@@ -214,6 +214,10 @@ def _return(goal: Record, done: list[Record], answer: Record) -> list[Record]:
                       _judged(line, answer.get("selected_line_id"))])  # fmt: skip
         lines.append(["Decision", _spoken(goal.get("decision")), _spoken(answer.get("return_decision")) or "—",
                       _judged(goal.get("decision"), answer.get("return_decision"))])  # fmt: skip
+        if goal.get("decision") == "not_eligible":
+            last = goal.get("last_return_day") or ""
+            lines.append(["Could go back until", last or "never", words(answer.get("last_return_day")) or "—",
+                          _judged(last, answer.get("last_return_day") or "")])  # fmt: skip
     else:
         lines += [["Order", order, "", ""], ["Line", line, "", ""], ["Decision", _spoken(goal.get("decision")), "", ""]]
     days, window = words(goal.get("days_since_delivery")), words(goal.get("window_days"))

@@ -20,7 +20,7 @@ TASKS = {
     "E_SUB": "What the customer wanted is sold out: find compatible products that meet what it asks for, rank them "
     "most similar first, and submit the list.",
     "E_RETURN": "Find the order line that the customer means, check whether it may go back, make exactly the return or "
-    "exchange it wants (or none, if it may not), and submit what you did.",
+    "exchange it wants, and submit what you did; or make none, and submit until which day it could have gone back.",
     "E_STATUS": "Find the order that the customer means, and submit its status and, if asked, when it arrives.",
     "E_POLICY": "Read the help page that decides, look up what it depends on, and submit the one right answer.",
     "E_BUNDLE": "Find one product for each part of the customer's project, all within its budget, and submit them.",

@@ -1,4 +1,4 @@
-"""The imperfect agent of law 5: it slips as often as it says, always in the same places, and otherwise plays perfectly."""
+"""The imperfect agent of law 5: it slips as often as it says, always in the same places, and is perfect otherwise."""
 
 from __future__ import annotations
 

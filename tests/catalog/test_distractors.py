@@ -228,7 +228,8 @@ def test_pages_of_a_search_fit_together_and_other_searches_between_them_change_n
                 # More searches than an episode remembers.
                 for number in range(20):
                     call(world, "catalog_search", query=f"blue {number}", limit=3)
-            result = call(world, "catalog_search", query="desk lamp", filters={"price": {"le": 60}}, limit=limit, page=page)
+            filters = {"price": {"le": 60}}
+            result = call(world, "catalog_search", query="desk lamp", filters=filters, limit=limit, page=page)
             found += [hit["id"] for hit in result["results"]]
             more, page = result["more"] and page * limit < 60, page + 1
         return found[:60]

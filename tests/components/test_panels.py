@@ -29,7 +29,7 @@ def test_an_environment_shows_the_panels_that_its_tools_fill(session: Any) -> No
         "E_CART": {"cart", "cards"},
         "E_PD": {"cards"},
         "E_SUB": {"cards"},
-        "E_RETURN": {"orders", "returns", "pages", "cards"},
+        "E_RETURN": {"orders", "returns", "pages", "profile", "cards"},
         "E_STATUS": {"orders"},
         "E_POLICY": {"orders", "pages", "profile"},
         "E_BUNDLE": {"cards"},
