@@ -213,7 +213,9 @@ def _cheat_row(group: Group, found: Outcomes) -> dict[str, Any]:
     enough = len(found) >= ENOUGH_SEEDS
     lowest = stats.binomtest(correct, len(found)).proportion_ci(0.98, "exact").low if correct else 0.0
     passed = declared or mean - Z_99 * error * (not enough) <= MEAN_BOUND
-    passed = passed and (correct / len(found) <= bound if enough and bound > guess else lowest <= bound)
+    # With all seeds the share itself must be within the bound, or no better than a guess at 99 % confidence.
+    within = correct / len(found) <= CORRECT_BOUND[d >= 6] or lowest <= guess if enough else lowest <= bound
+    passed = passed and within
     return {
         "env": env_id, "cheat": name, "d": d, "episodes": len(found), "mean r_task": round(mean, 3),
         "bound on it": "declared" if declared else MEAN_BOUND, "correct": f"{correct / len(found):.1%}",

@@ -85,9 +85,12 @@ class StatusTask:
     def _facts(self, world: World, order: Order, stream: Stream) -> list[Fact] | None:
         """What the customer remembers: what kind of thing it bought, the date, the total, in random order.
 
-        Not the exact product, which mostly stands in one order only: people buy the same kinds of things again.
+        Not the exact product, which mostly stands in one order only, but a kind of thing that it buys again and again:
+        of the order's, the one that most orders hold.
         """
-        bought = Fact("bought", world.catalog.type_of(stream.choice(order.lines).row))
+        kinds = stream.shuffled(sorted({world.catalog.type_of(line.row) for line in order.lines}))
+        shares = [sum(order_has(world, o, Fact("bought", kind)) for o in world.orders.orders) for kind in kinds]
+        bought = Fact("bought", kinds[shares.index(max(shares))])
         known = [bought, *(Fact(name, value) for name, value in order_facts(world, order).items())]
         others = [other for other in world.orders.orders if other is not order]
         return singled_out(stream.shuffled(known), others, lambda o, fact: order_has(world, o, fact), LEAST_FACTS)

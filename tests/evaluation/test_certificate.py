@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from ecomrlve.agents import cheats
 from ecomrlve.collections import COLLECTIONS
@@ -15,6 +17,13 @@ from ecomrlve.evaluation.pool import each
 
 ALL = COLLECTIONS["C8"]
 LEVELS = (0, 6, 12)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Boosting so small a table gains nothing from threads, and on a busy machine they wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture
@@ -37,17 +46,34 @@ def held(certificate: Any) -> list[int]:
 
 
 @pytest.mark.usefixtures("few_seeds_apart")
-def test_all_laws_but_the_fourth_hold_on_a_small_grid(words_engine: Any):
-    which = tuple(law for law in ALL_LAWS if law != 4)
+def test_the_laws_without_many_episodes_hold_on_a_small_grid(words_engine: Any):
     found = certify(
-        words_engine, ALL, LEVELS, range(1), which=which, cheat_seeds=1, slip_seeds=16, words_only=True, progress=False
+        words_engine, ALL, LEVELS, range(1), which=(1, 3, 5, 6, 7, 8), slip_seeds=16, words_only=True, progress=False
     )
-    assert held(found) == [1, 2, 3, 5, 6, 7, 8]
+    assert held(found) == [1, 3, 5, 6, 7, 8]
     assert json.loads(json.dumps(found.to_dict()))["passed"]
     by_law = {result.law: result for result in found.results}
     assert {(row["env"], row["d"]) for row in by_law[1].rows} == {(env_id, d) for env_id in ALL for d in LEVELS}
-    assert {row["env"] for row in by_law[2].rows} == {row["env"] for row in by_law[5].rows} == set(ALL)
-    assert set(found.seconds) == {1, 2, 3, 5, 6, 7, 8}
+    assert {row["env"] for row in by_law[5].rows} == set(ALL)
+    assert set(found.seconds) == {1, 3, 5, 6, 7, 8}
+
+
+@pytest.mark.parametrize("env_id", ALL)
+def test_no_cheat_scores(words_engine: Any, env_id: str):
+    result = laws.not_hackable(words_engine, (env_id,), (6,), range(6), 1, progress=False)
+    assert result.passed, [row for row in result.rows if not row["passed"]]
+    assert {row["cheat"] for row in result.rows} == set(cheats.cheats_for(env_id))
+
+
+def test_all_eight_laws_are_measured_unless_some_are_named(
+    words_engine: Any, few_seeds_apart: None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(laws, "digests_in_new_process", lambda cells, *_: [laws._digest_cell(cell) for cell in cells])
+    found = certify(
+        words_engine, ("E_STATUS",), (0,), range(2), cheat_seeds=8, slip_seeds=4, words_only=True, progress=False
+    )
+    assert held(found) == list(ALL_LAWS) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert {row["d"] for row in found.results[1].rows} == {3, 6, 12}
 
 
 @pytest.mark.parametrize("env_id", ALL)

@@ -7,11 +7,12 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.noise import add_noise
@@ -30,6 +31,13 @@ from ecomrlve.tasks.policy import PolicyTask
 from ecomrlve.tasks.status import StatusTask
 
 Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Boosting so small a table gains nothing from threads, and on a busy machine they wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 def failing(result: laws.LawResult) -> str:
@@ -100,13 +108,12 @@ def hacked(engine: SearchEngine, env_id: str, seeds: int, d: int = 6) -> laws.La
 
 
 def test_law_2_fails_where_a_refusal_needs_no_day(words_engine: Any, monkeypatch: Patch):
-    names = ("never_eligible", "oldest_not_eligible", "likeliest_not_eligible")
-    present = tuple(name for name in laws.cheats_for("E_RETURN") if name in names or "eligible" in name)
-    assert present
-    monkeypatch.setattr(laws, "cheats_for", lambda env_id: present)
-    assert hacked(words_engine, "E_RETURN", 120, 12).passed
+    # Who finds the line by what is said, and refuses always, would be right in every seventh episode.
+    monkeypatch.setattr(laws, "cheats_for", lambda env_id: ("titled_like_words",))
+    monkeypatch.setattr(laws, "ENOUGH_SEEDS", 80)
+    assert hacked(words_engine, "E_RETURN", 80).passed
     monkeypatch.setattr("ecomrlve.tasks.returns._same_day", lambda text, day: True)
-    assert "eligible" in failing(hacked(words_engine, "E_RETURN", 120, 12))
+    assert "titled_like_words" in failing(hacked(words_engine, "E_RETURN", 80))
 
 
 def test_law_2_fails_where_any_product_scores(words_engine: Any, monkeypatch: Patch):
@@ -146,6 +153,8 @@ def test_only_a_cheat_that_surely_fails_is_done_with_early(
 
 def determined(engine: SearchEngine, env_id: str, patch: Patch) -> laws.LawResult:
     patch.setattr(laws, "SEED_RANGES", (range(0, 30), range(1000, 1010), range(5000, 5100)))
+    # The certificate's own test starts another process; what is spoiled here shows in this one.
+    patch.setattr(laws, "digests_in_new_process", lambda cells, *_: [laws._digest_cell(cell) for cell in cells])
     return laws.deterministic(engine, [(env_id, 6, seed) for seed in range(2)], None, True, 1, progress=False)
 
 
@@ -180,7 +189,9 @@ def test_law_3_fails_where_neighbouring_seeds_share_what_they_draw(
 # --- 4. no leak ------------------------------------------------------------------------------------------------------
 
 
-def leaking(engine: SearchEngine, env_id: str, seeds: int = 3) -> str:
+def leaking(engine: SearchEngine, env_id: str, patch: Patch, seeds: int = 1, *, boosting: bool = False) -> str:
+    if not boosting:
+        patch.setattr(leaks, "_CANDIDATES", {})
     return failing(leaks.no_leak(engine, (env_id,), range(seeds), 1, progress=False))
 
 
@@ -189,7 +200,7 @@ def test_law_4_fails_where_a_search_depends_on_the_goal(words_engine: Any, monke
         problem.world.retrieval_key ^= key_of(problem.goal.type, len(problem.slots))
 
     after(monkeypatch, DiscoveryTask, "draw", leaky)
-    assert "tool results do not depend on the goal" in leaking(words_engine, "E_PD")
+    assert "tool results do not depend on the goal" in leaking(words_engine, "E_PD", monkeypatch, 2)
 
 
 def test_law_4_fails_where_the_account_depends_on_the_goal(words_engine: Any, monkeypatch: Patch):
@@ -199,7 +210,7 @@ def test_law_4_fails_where_the_account_depends_on_the_goal(words_engine: Any, mo
         history.orders = (dataclasses.replace(first, channel=f"for {problem.goal.order.placed}"), *others)
 
     after(monkeypatch, StatusTask, "draw", leaky)
-    assert "tool results do not depend on the goal" in leaking(words_engine, "E_STATUS")
+    assert "tool results do not depend on the goal" in leaking(words_engine, "E_STATUS", monkeypatch, 2)
 
 
 def test_law_4_fails_where_targets_come_first_in_a_list(words_engine: Any, monkeypatch: Patch):
@@ -208,7 +219,7 @@ def test_law_4_fails_where_targets_come_first_in_a_list(words_engine: Any, monke
         problem.world.history.sort(key=lambda row: row not in targets)
 
     after(monkeypatch, CartTask, "draw", targets_first)
-    assert "gradient boosting picks a target" in leaking(words_engine, "E_CART")
+    assert "gradient boosting picks a target" in leaking(words_engine, "E_CART", monkeypatch, boosting=True)
 
 
 def test_law_4_fails_where_silence_shows_what_is_unsaid(words_engine: Any, monkeypatch: Patch):
@@ -217,12 +228,12 @@ def test_law_4_fails_where_silence_shows_what_is_unsaid(words_engine: Any, monke
         return dataclasses.replace(observation, list_size=key_of(unsaid) % 1000)
 
     after(monkeypatch, Episode, "observe", telling)
-    assert "silent pairs" in leaking(words_engine, "E_PD")
+    assert "silent pairs" in leaking(words_engine, "E_PD", monkeypatch, 2)
 
 
 def test_law_4_fails_where_an_observation_or_info_holds_more(words_engine: Any, monkeypatch: Patch):
     after(monkeypatch, Observation, "to_dict", lambda found, *_: found | {"goal": 1})
-    assert "nothing but what the contract lists" in leaking(words_engine, "E_POLICY", 1)
+    assert "nothing but what the contract lists" in leaking(words_engine, "E_POLICY", monkeypatch)
 
 
 @pytest.mark.parametrize("name", ["position", "id", "stock"])
@@ -323,9 +334,10 @@ def test_law_7_fails_where_a_perfect_run_is_not_exactly_one(words_engine: Any, m
     assert "r_task = 1 exactly" in failing(bounded(words_engine))
 
 
-def test_law_7_fails_where_a_part_of_the_reward_is_out_of_bounds(words_engine: Any, monkeypatch: Patch):
+def test_a_reward_out_of_bounds_cannot_even_be_made(words_engine: Any, monkeypatch: Patch):
     monkeypatch.setattr("ecomrlve.episode.efficiency", lambda *_: -1.5)
-    assert "within [-1, 1]" in failing(bounded(words_engine))
+    with pytest.raises(ValueError, match="efficiency must be a number from -1 to 1"):
+        bounded(words_engine)
 
 
 # --- 8. indifferent --------------------------------------------------------------------------------------------------
