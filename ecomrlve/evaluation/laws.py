@@ -37,6 +37,7 @@ Cell = tuple[str, int, int]  # environment, difficulty, seed
 CHEAT_DIFFICULTIES = (3, 6, 12)
 CHEATS_FROM = 3
 MEAN_BOUND = -0.2
+FEW_OUTCOMES = 20
 ENOUGH_SEEDS = 400  # from so many on the bounds hold as they stand; below, for the 99 % limit
 CORRECT_BOUND = {False: 0.10, True: 0.05}  # up to d = 5, and from d = 6
 Z_99 = 2.33  # one-sided
@@ -191,6 +192,8 @@ def _figures(found: Outcomes) -> tuple[float, float, int, float]:
     """Mean r_task, its standard error, how many were correct, and the mean chance of a guess."""
     scores = [task for task, _, _ in found]
     error = float(np.std(scores, ddof=1) / math.sqrt(len(found))) if len(found) > 1 else 0.0
+    if len(found) < FEW_OUTCOMES:  # equal scores of a few episodes do not mean that the mean is known
+        error = max(error, 1 / math.sqrt(len(found)))
     return float(np.mean(scores)), error, sum(ok for _, ok, _ in found), float(np.mean([c for _, _, c in found]))
 
 

@@ -51,7 +51,8 @@ from ecomrlve.tools.order_tools import PER_PAGE
 NEVER = 0.15  # share of refusals that no day would have helped
 MOST_CASES = 80  # lines and reasons looked at, to find one of the wanted kind
 BEST_FIT = 7
-NOT_ELIGIBLE = 1 / 3  # share of episodes whose line may not go back, where the account has such a line
+NOT_ELIGIBLE = 1 / 3  # share of episodes whose line may not go back
+SMALL_ACCOUNTS = ((4, 0.22), (8, 0.27))  # below so many orders fewer, since some accounts have nothing that may go back
 DELIVERED = 0.55  # share of the account's orders that are delivered
 WISHES, WISH_WEIGHTS = ("refund", "refund_and_suggestion", "exchange"), (0.4, 0.3, 0.3)
 REPLACEMENT_CORRECT = 0.95
@@ -176,7 +177,8 @@ class ReturnTask:
         Never one that was sent back earlier: the list says so, which would tell the answer.
         """
         method, wish = stream.choice(METHODS), stream.weighted(WISHES, WISH_WEIGHTS)
-        wants_refusal, wants_edge = stream.chance(NOT_ELIGIBLE), stream.chance(edge_share(axes.d))
+        wants_refusal = stream.chance(refusals_wanted(len(world.orders.orders)))
+        wants_edge = stream.chance(edge_share(axes.d))
         wants_never = stream.chance(NEVER)
         lines = [(o, line) for o in world.orders.orders if o.status == "delivered" for line in o.lines]
         cases = [(o, line, reason) for o, line in lines if not line.returned for reason in REASONS]
@@ -338,6 +340,11 @@ class ReturnTask:
             ordered = sorted(utilities, key=lambda row: (-utilities[row], row))
             found["best"] = [{**summary(world, row), "utility": round(utilities[row], 4)} for row in ordered[:5]]
         return found
+
+
+def refusals_wanted(orders: int) -> float:
+    """How often a line is looked for that may not go back, so that it happens in 25 to 40 % of episodes."""
+    return next((share for below, share in SMALL_ACCOUNTS if orders < below), NOT_ELIGIBLE)
 
 
 def _same_day(text: str, day: datetime.date | None) -> bool:

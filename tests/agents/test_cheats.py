@@ -340,7 +340,7 @@ def _number(value: Any) -> float:
 
 
 def test_values_of_the_page_are_answered(played: Played) -> None:
-    on_the_page = compared = larger = 0
+    on_the_page = compared = larger = apart = 0
     for seed in range(12):
         episode = played("base_value", "E_POLICY", seed)
         question = episode.problem.goal.question
@@ -353,14 +353,15 @@ def test_values_of_the_page_are_answered(played: Played) -> None:
             _number(answer(played(name, "E_POLICY", seed))["policy_answer"])
             for name in ("largest_value", "smallest_value")
         )
-        assert smallest < largest
+        assert smallest <= largest
+        apart += smallest < largest
         for name in ("median_value", "random_value", "second_value", "last_value", "nearest_to_all"):
             value = _number(answer(played(name, "E_POLICY", seed))["policy_answer"])
             assert smallest <= value <= 2 * largest, name
         larger += _number(answer(played("all_adjustments", "E_POLICY", seed))["policy_answer"]) > largest
         compared += 1
     assert compared > 6
-    assert on_the_page > compared / 2
+    assert min(on_the_page, apart) > compared / 2
     assert larger > 0
     assert answer(played("constant_answer", "E_POLICY", 1))["policy_answer"] == 30
 

@@ -1,4 +1,4 @@
-"""The matrix axis × environment: raising one axis alone changes the episodes that it is said to change, and no others."""
+"""The matrix axis × environment: raising one axis alone changes the episodes that it is said to change, no others."""
 
 from __future__ import annotations
 

@@ -240,9 +240,9 @@ def test_law_4_fails_where_an_observation_or_info_holds_more(words_engine: Any, 
 def test_boosting_finds_what_tells_and_nothing_where_nothing_does(name: str):
     numbers = np.random.default_rng(3)
 
-    def groups(telling: bool) -> list[list[leaks.Entry]]:
+    def groups(telling: bool) -> list[tuple[str, list[leaks.Entry]]]:
         found = []
-        for _ in range(60):
+        for number in range(60):
             target = int(numbers.integers(8))
             group = []
             for place in range(8):
@@ -250,7 +250,7 @@ def test_boosting_finds_what_tells_and_nothing_where_nothing_does(name: str):
                 if telling and place == target:
                     features[name] *= 0.1
                 group.append((int(place == target), features))
-            found.append(group)
+            found.append((str(number), group))
         return found
 
     rate, chance, error = leaks.picked(groups(True))

@@ -11,7 +11,7 @@ from ecomrlve.catalog.filters import satisfied
 from ecomrlve.difficulty import difficulty
 from ecomrlve.tasks.base import Problem, generate
 from ecomrlve.tasks.constraints import NECESSARY, necessary
-from ecomrlve.tasks.discovery import DiscoveryTask, constraint_of, requirements, feasible_rows, priority_values
+from ecomrlve.tasks.discovery import DiscoveryTask, constraint_of, feasible_rows, priority_values, requirements
 
 TASK = DiscoveryTask()
 
