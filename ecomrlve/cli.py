@@ -53,7 +53,7 @@ def certify(
     full: Annotated[
         bool, typer.Option("--full", help="400 seeds per cheat and difficulty, with vectors, and 60 for law 5; hours")
     ] = False,
-    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 40,
+    cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 20,
     catalog: CatalogOption = "default",
     words_only: WordsOption = False,
     workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,

@@ -16,9 +16,9 @@ from ecomrlve.evaluation import laws, laws_of_fairness, leaks, monotone, recover
 from ecomrlve.evaluation.laws import CHEAT_DIFFICULTIES, LawResult
 
 ALL_LAWS = (1, 2, 3, 4, 5, 6, 7, 8)
-CHEAT_SEEDS, SLIP_SEEDS = 40, 30  # seeds per (environment, d) for laws 2 and 5
+CHEAT_SEEDS, SLIP_SEEDS = 20, 20  # seeds per (environment, d) for laws 2 and 5
 FULL_CHEAT_SEEDS, FULL_SLIP_SEEDS = 400, 60  # the same for the certificate that is published
-RECOVERY_SEEDS = 10  # seeds per (environment, d) for law 6, whose noisy queries must all be encoded
+RECOVERY_SEEDS = 6  # seeds per (environment, d) for law 6, whose noisy queries must all be encoded
 FEW_SEEDS = 2  # seeds per (environment, d) for the laws that play each episode many times
 
 

@@ -21,7 +21,7 @@ from ecomrlve.evaluation.laws import Cell, LawResult
 from ecomrlve.evaluation.pool import current_engine, each, environment
 from ecomrlve.shop.world import World
 from ecomrlve.streams import Stream, key_of
-from ecomrlve.tasks.base import ComposedTask, Problem, generate
+from ecomrlve.tasks.base import Problem, generate
 from ecomrlve.tasks.discovery import constraint_of, feasible_rows
 from ecomrlve.tools import REGISTRY
 
@@ -136,7 +136,7 @@ def _pair(env_id: str, d: int, seed: int) -> tuple[Episode, Episode] | None:
         value = intent.task.change(intent.problem, slot, axes, Stream("pair", seed, slot.key))
         if value is not None:
             return one, _unlike(one, other, slot, value)
-    if isinstance(task, ComposedTask):
+    if env_id not in UNCHANGING:
         return None
     # Where nobody changes its mind, what another goal has in the place of something that is not said yet.
     for salt in range(1, MOST_PARTNERS):
@@ -157,6 +157,7 @@ def _unlike(one: Episode, other: Episode, slot: Slot, value: Any) -> Episode:
 
 # --- what tells a target ---------------------------------------------------------------------------------------------
 
+UNCHANGING = ("E_RETURN", "E_STATUS", "E_POLICY")  # where the customer never changes its mind
 LISTS = ("E_PD", "E_SUB", "E_BUNDLE")
 Entry = tuple[int, dict[str, float]]  # whether it is a target; what could tell
 
