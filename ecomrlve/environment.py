@@ -12,6 +12,8 @@ from typing import Any
 from ecomrlve.catalog.columns import Catalog
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.collections import TASKS, resolve
+from ecomrlve.customer.model import Completions
+from ecomrlve.customer.model_grammar import ModelGrammar, vocabulary_of
 from ecomrlve.difficulty import difficulty
 from ecomrlve.episode import Episode
 from ecomrlve.errors import EpisodeNotRunningError, OptionError, SeedError, UnknownEnvironmentError, short
@@ -53,18 +55,28 @@ def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress:
     return SearchEngine(catalog, SentenceEncoder(), progress=progress)
 
 
-def make(env: str | Sequence[str], *, catalog: Catalog | SearchEngine | str | Path | None = None) -> Environment:
+def make(
+    env: str | Sequence[str],
+    *,
+    catalog: Catalog | SearchEngine | str | Path | None = None,
+    customer: Completions | ModelGrammar | None = None,
+) -> Environment:
     """Make an environment.
 
     Args:
         env: An environment (``E_CART``), a collection (``C1``), or several names.
         catalog: A catalog, a file of products, or an engine that is shared already; None for the default catalog.
+        customer: A language model that chooses the customer's words (`EndpointModel`, `LocalModel`), or a grammar with
+            one and a cache; None for the built-in grammar.
 
     Raises:
         UnknownEnvironmentError: There is no such environment.
         CatalogError: The catalog cannot be read.
     """
-    return Environment(resolve(env), engine_for(catalog))
+    engine = engine_for(catalog)
+    if customer is not None and not isinstance(customer, ModelGrammar):
+        customer = ModelGrammar(customer, vocabulary=vocabulary_of(engine.catalog))
+    return Environment(resolve(env), engine, customer)
 
 
 class Environment:
@@ -73,9 +85,11 @@ class Environment:
     Args:
         env_ids: The environments that `reset` chooses from.
         engine: Search engine with the catalog.
+        customer: Chooses the customer's words by a language model; None for the built-in grammar.
     """
 
-    def __init__(self, env_ids: Sequence[str], engine: SearchEngine):
+    def __init__(self, env_ids: Sequence[str], engine: SearchEngine, customer: ModelGrammar | None = None):
+        self.customer = customer
         self.env_ids = tuple(env_ids)
         self.engine = engine
         self._episode: Episode | None = None
@@ -111,7 +125,9 @@ class Environment:
             raise UnknownEnvironmentError(f"{short(env_id)!r} is not one of {', '.join(self.env_ids)}")
         overrides = _mapping("overrides", options.get("overrides"))
         axes = difficulty(options.get("difficulty", 0), overrides)
-        self._episode = Episode(TASKS[env_id], self.engine, axes, seed)
+        self._episode = Episode(
+            TASKS[env_id], self.engine, axes, seed, grammar=self.customer.recorded() if self.customer else None
+        )
         self._overrides = overrides
         return self._episode.first_observation(), {"seed": seed, "env_id": env_id, "difficulty": axes.d}
 

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.dialogue import Reply, TurnFacts
+from ecomrlve.customer.grammar import Grammar
 from ecomrlve.customer.ledger import Ledger
 from ecomrlve.difficulty import Difficulty
 from ecomrlve.errors import EpisodeNotRunningError, InvalidActionError, Refused, short
@@ -54,16 +55,27 @@ class Episode:
         axes: The twelve axes.
         seed: What everything in it is keyed by, together with the environment.
         salt: Another goal in the same world; law 4 compares such pairs.
+        grammar: The customer's words; None for the built-in ones.
     """
 
-    def __init__(self, task: AnyTask, engine: SearchEngine, axes: Difficulty, seed: int, *, salt: tuple[Any, ...] = ()):
+    def __init__(
+        self,
+        task: AnyTask,
+        engine: SearchEngine,
+        axes: Difficulty,
+        seed: int,
+        *,
+        salt: tuple[Any, ...] = (),
+        grammar: Grammar | None = None,
+    ):
         self.task = task
         self.axes = axes
+        self.grammar = grammar
         self.seed = seed
         key = (task.env_id, seed)
         self.problem = generate(task, engine, axes, key, salt)
         self.world = self.problem.world
-        self.intents = intents_of(task, self.problem, axes.turn_budget, axes.noise, key)
+        self.intents = intents_of(task, self.problem, axes.turn_budget, axes.noise, key, grammar)
         # A journey has the turns of all its intents together.
         self.turn_budget = axes.turn_budget * len(self.intents.all)
         self.turn = 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ecomrlve.customer.dialogue import Customer, Reply
-from ecomrlve.customer.grammar import join
+from ecomrlve.customer.grammar import Grammar, join
 from ecomrlve.customer.ledger import Ledger
 from ecomrlve.tasks.base import AnyTask, ComposedTask, Problem, Task
 
@@ -115,7 +115,14 @@ class Intents:
         return self.current.customer.open(turn, lead)
 
 
-def intents_of(task: AnyTask, problem: Problem, turn_budget: int, noise: float, key: tuple[Any, ...]) -> Intents:
+def intents_of(
+    task: AnyTask,
+    problem: Problem,
+    turn_budget: int,
+    noise: float,
+    key: tuple[Any, ...],
+    grammar: Grammar | None = None,
+) -> Intents:
     """The intents of a problem: its parts, or the problem itself.
 
     Args:
@@ -124,15 +131,16 @@ def intents_of(task: AnyTask, problem: Problem, turn_budget: int, noise: float, 
         turn_budget: Agent turns per intent.
         noise: Axis 6.
         key: What the episode's streams are keyed by.
+        grammar: The customer's words; None for the built-in ones.
     """
     if not isinstance(task, ComposedTask):
         ledger = problem.ledger()
-        customer = Customer(task.env_id, ledger, problem.persona, noise, key)
+        customer = Customer(task.env_id, ledger, problem.persona, noise, key, grammar)
         return Intents([Intent(0, task, problem, ledger, customer, turn_budget)])
     found = []
     for index, part in enumerate(problem.parts):
         ledger = part.problem.ledger()
-        customer = Customer(part.task.env_id, ledger, part.problem.persona, noise, (*key, index))
+        customer = Customer(part.task.env_id, ledger, part.problem.persona, noise, (*key, index), grammar)
         found.append(Intent(index, part.task, part.problem, ledger, customer, turn_budget, part.interrupted))
     return Intents(found)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.collections import resolve
+from ecomrlve.customer.model_grammar import grammar_of
 from ecomrlve.environment import Environment
 from ecomrlve.errors import EcomrlveError, TrajectoryError, short
 from ecomrlve.trajectory import SCHEMA, described, stable
@@ -144,7 +145,8 @@ def replay(data: Mapping[str, Any], engine: SearchEngine) -> dict[str, Any]:
     if old.get("search") != here["search"]:
         raise TrajectoryError(f"recorded with search by {short(old.get('search'))!r}, this one is {here['search']!r}")
     try:
-        env = Environment(resolve(data["env_id"]), engine)
+        customer = grammar_of(data.get("phrasing"), engine.catalog)
+        env = Environment(resolve(data["env_id"]), engine, customer)
         env.reset(seed=data["seed"], options={"difficulty": data["difficulty"], "overrides": data["overrides"]})
         for step in data["steps"]:
             env.step(step["action"])

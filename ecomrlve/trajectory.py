@@ -11,6 +11,7 @@ from typing import Any
 from ecomrlve import __version__
 from ecomrlve.catalog.search import SearchEngine
 from ecomrlve.customer.ledger import Slot
+from ecomrlve.customer.model_grammar import RecordedGrammar
 from ecomrlve.episode import Episode, plain_copy
 from ecomrlve.intents import Intent
 
@@ -71,7 +72,14 @@ def record(episode: Episode, overrides: Mapping[str, float], player: Mapping[str
             "terminated": episode.terminated,
             "truncated": episode.truncated,
         }
+        | _phrasing(episode)
     )
+
+
+def _phrasing(episode: Episode) -> dict[str, Any]:
+    """What a language model said as the customer, where one did."""
+    grammar = episode.grammar
+    return {"phrasing": grammar.to_dict()} if isinstance(grammar, RecordedGrammar) else {}
 
 
 def revealed(episode: Episode) -> dict[str, Any]:

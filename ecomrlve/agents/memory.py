@@ -12,7 +12,6 @@ class Memory:
 
     Attributes:
         hits: Product id → the last hit shown for it.
-        attributes: Names of all attributes that hits showed.
         first_seen: Product id → turn in which it was first shown.
         variants: Product id → variants as last listed.
         cart: (product id, variant id or None) → quantity, as last returned.
@@ -32,7 +31,6 @@ class Memory:
 
     def __init__(self) -> None:
         self.hits: dict[str, dict[str, Any]] = {}
-        self.attributes: set[str] = set()
         self.first_seen: dict[str, int] = {}
         self.variants: dict[str, list[dict[str, Any]]] = {}
         self.cart: dict[tuple[str, str | None], int] = {}
@@ -67,7 +65,6 @@ class Memory:
                 pages.append(page)
             for hit in page:
                 self.hits[hit["id"]] = hit
-                self.attributes.update(hit.get("attributes", ()))
                 self.first_seen.setdefault(hit["id"], observation.turn)
             self._read_account(message["name"], message["args"], result)
             if "variants" in result:

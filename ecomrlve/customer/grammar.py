@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ecomrlve.customer import errand_wording, errands, wording
+from ecomrlve.customer import errand_wording, errands, openings, wording
 from ecomrlve.customer.complaints import complaint
 from ecomrlve.customer.items import about_item, agreement, named, thing
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import mentions, names_item, yes_or_no
 from ecomrlve.customer.phrases import IT, THEY, Pronoun, mod, need, priority, short, value_words, version
-from ecomrlve.customer.words import a, bare, common_noun, is_plural, listed, sentence, squeeze, the, tidy
+from ecomrlve.customer.values import say_count
+from ecomrlve.customer.words import a, bare, common_noun, is_plural, listed, pick, sentence, squeeze, the, tidy
 from ecomrlve.streams import Stream
 
 __all__ = ["ACTS", "Grammar", "join", "mentions", "names_item"]
@@ -60,6 +61,7 @@ class Grammar:
         stream: Stream,
         *,
         context: Mapping[str, Any] | None = None,
+        withheld: Sequence[Slot] = (),
     ) -> str:
         """Phrase one act.
 
@@ -83,11 +85,16 @@ class Grammar:
                   ``open`` with ``follow`` says which); or ``back``, an earlier one goes on: ``env`` is its
                   environment and ``what`` its name ("my return");
                 - ``open``: ``follow``, where the opening goes on after such words;
+                - ``clarify``, ``repeat``: ``agree``, "yes", "no" or "almost", to what the agent took to be so;
+                - ``repeat``: ``when`` it was said: "start", "just now" or "earlier";
                 - ``unsure``: ``about``, what was asked, or None;
                 - ``give_up``: ``item_name``;
                 - ``chat``: ``why``, one of ``shown_fine``, ``working``, ``greeting``, ``other``;
                 - ``elaborate``: ``hasty`` if the agent answered too early, ``late`` near the end, ``sold_out`` where
                   an item just turned out to be gone.
+
+            withheld: Slots that the text must not carry; built-in phrases carry none but those asked for, a model's
+                are checked (`model`).
 
         Returns:
             One message, never empty.
@@ -114,6 +121,7 @@ class _Saying:
         self.pronoun: Pronoun = THEY if noun and is_plural(str(noun)) else IT
         sent_back = next((str(slot.value) for slot in slots if slot.kind == "sendback"), str(context.get("type") or ""))
         self.thing = errands.subject(sent_back, self.env)
+        self._told_of_new = False
         if self.env == "E_RETURN":
             # What is asked for there is the replacement.
             self.pronoun = errands.NEW_ONES if sent_back and is_plural(sent_back) else errands.NEW_ONE
@@ -123,27 +131,21 @@ class _Saying:
     def open(self, slots: list[Slot]) -> str:
         if self.context.get("follow"):
             return self._finish("", self._clauses(slots, opening=True) or [self._vague()])
-        head = ""
-        if self.stream.chance({"terse": 0.15, "chatty": 0.95, "polite": 0.9}.get(self.style, 0.6)):
-            head = self.stream.choice(wording.GREETINGS.get(self.style) or wording.GREETINGS[""])
-            if self.style and self.stream.chance(0.4):
-                head = self.stream.choice(wording.GREETINGS[""])
-        clauses = self._clauses(slots, opening=True)
-        if not clauses:
-            clauses = [self._vague()]
-        text = self._finish(head, clauses)
-        chatty = {"chatty": 0.8, "terse": 0.0, "hurried": 0.0}.get(self.style, 0.2)
-        if self.stream.chance(chatty):
-            own = wording.CART_SITUATIONS if self.env == "E_CART" else wording.SITUATIONS
-            remark = self.stream.choice(errand_wording.SITUATIONS.get(self.env, own))
-            if head and head[-1] not in ".!?":
-                return f"{text} {remark}"
-            opening = f"{head} {remark}" if head else remark
-            return f"{opening} {self._finish('', clauses)}"
-        return text
+        style = self.style if self.style in wording.STYLES else ""
+        hello = openings.greeting(style, self.stream)
+        about = openings.remark(style, self.env, self.stream)
+        clauses = self._clauses(slots, opening=True) or [self._vague()]
+        last = openings.closing(style, self.env, self.stream)
+        if about and self.stream.chance(0.65):
+            # "Hi there, I finally have a moment." Then the matter.
+            joined = f"{hello} {about}" if hello[-1:] in ("", ".", "!", "?") else self._finish(hello, [about])
+            text = f"{joined} {self._finish('', clauses)}"
+        else:
+            text = f"{self._finish(hello, clauses)} {about}"
+        return f"{text} {sentence(last)}"
 
     def next(self, slots: list[Slot]) -> str:
-        return self._after(self.stream.choice(errand_wording.NEXT), slots)
+        return self._after(pick(errand_wording.NEXT, self.stream), slots)
 
     def clarify(self, slots: list[Slot]) -> str:
         return self._led("clarify", slots) if slots else self.nothing_else(slots)
@@ -156,16 +158,16 @@ class _Saying:
 
     def repeat(self, slots: list[Slot]) -> str:
         if not slots:
-            return self.stream.choice(wording.NOTHING_NEW)
+            return pick(wording.NOTHING_NEW, self.stream)
         return self._led("repeat", slots)
 
     def switch(self, slots: list[Slot]) -> str:
         if self.context.get("subject"):
-            return self._after(self.stream.choice(errand_wording.SUBJECT), slots)
+            return self._after(pick(errand_wording.SUBJECT, self.stream), slots)
         if self.context.get("back"):
             what = errands.earlier(str(self.context.get("what") or ""), str(self.context.get("env") or ""))
-            return self._after(sentence(self.stream.choice(errand_wording.BACK).format(what=what)), slots)
-        lead = self.stream.choice(wording.SWITCH)
+            return self._after(sentence(pick(errand_wording.BACK, self.stream).format(what=what)), slots)
+        lead = pick(wording.SWITCH, self.stream)
         if len(slots) == 1 and self.context.get("old") is not None and self.stream.chance(0.6):
             clause = self._instead(slots[0], self.context["old"])
             if clause:
@@ -178,62 +180,64 @@ class _Saying:
         told = {what["slot"].key for what in complaints if what.get("slot") is not None}
         clauses += self._clauses([slot for slot in slots if slot.key not in told])
         if not clauses:
-            clauses = [self.stream.choice(wording.NOT_RIGHT)]
-        return self._finish(self.stream.choice(wording.LEADS["correct"]), clauses)
+            clauses = [pick(wording.NOT_RIGHT, self.stream)]
+        return self._finish(pick(wording.LEADS["correct"], self.stream), clauses)
 
     def unsure(self, slots: list[Slot]) -> str:
         about = squeeze(str(self.context.get("about") or ""))
         if about:
             forms = errand_wording.UNSURE_ABOUT.get(self.env, wording.UNSURE_ABOUT)
-            return self._after(self.stream.choice(forms).format(about=bare(about)), slots)
-        return self._after(self.stream.choice(errand_wording.UNSURE.get(self.env, wording.UNSURE)), slots)
+            return self._after(pick(forms, self.stream).format(about=bare(about)), slots)
+        return self._after(pick(errand_wording.UNSURE.get(self.env, wording.UNSURE), self.stream), slots)
 
     def confirm(self, slots: list[Slot]) -> str:
-        return self._after(self.stream.choice(_of(self.env, wording.CONFIRMS, errand_wording.CONFIRMS)), slots)
+        return self._after(pick(_of(self.env, wording.CONFIRMS, errand_wording.CONFIRMS), self.stream), slots)
 
     def give_up(self, slots: list[Slot]) -> str:
         name = squeeze(str(self.context.get("item_name") or ""))
         if not name:
-            return self._after(self.stream.choice(("Never mind that one.", "Let's skip that one then.")), slots)
-        form = self.stream.choice(wording.GIVE_UP)
+            return self._after(pick(("Never mind that one.", "Let's skip that one then."), self.stream), slots)
+        form = pick(wording.GIVE_UP, self.stream)
         return self._after(sentence(form.format(name=the(name), bare=bare(name), **agreement(name))), slots)
 
     def quit(self, slots: list[Slot]) -> str:
-        goodbye = self.stream.choice(_of(self.env, wording.QUITS, errand_wording.QUITS))
+        goodbye = pick(_of(self.env, wording.QUITS, errand_wording.QUITS), self.stream)
         return f"{goodbye} {self._led('quit', slots)}" if slots else goodbye
 
     def thanks(self, slots: list[Slot]) -> str:
-        return self._after(self.stream.choice(_of(self.env, wording.THANKS, errand_wording.THANKS)), slots)
+        return self._after(pick(_of(self.env, wording.THANKS, errand_wording.THANKS), self.stream), slots)
 
     def chat(self, slots: list[Slot]) -> str:
         why = str(self.context.get("why") or "other")
         forms = wording.CHATS.get(why, wording.CHATS["other"])
         if why == "shown_fine":
             forms = errand_wording.SHOWN_FINE.get(self.env, forms)
-        return self._after(self.stream.choice(forms), slots)
+        return self._after(pick(forms, self.stream), slots)
 
     def nothing_else(self, slots: list[Slot]) -> str:
-        return self._after(self.stream.choice(wording.NOTHING_ELSE), slots)
+        return self._after(pick(wording.NOTHING_ELSE, self.stream), slots)
 
     # --- putting sentences together
 
     def _vague(self) -> str:
         general = ("I could use some help with my shopping", "can you help me, please?")
-        return self.stream.choice(errand_wording.OPENINGS.get(self.env, general))
+        return pick(errand_wording.OPENINGS.get(self.env, general), self.stream)
 
     def _led(self, lead: str, slots: list[Slot]) -> str:
         leads = wording.LEADS[lead]
         if lead == "elaborate":
             leads = errand_wording.ELABORATE.get(self.env, leads)
-        chosen = self.stream.choice(leads)
-        if lead in ("clarify", "elaborate"):
+        agree = wording.AGREE.get(str(self.context.get("agree") or ""))
+        said = wording.SAID.get(str(self.context.get("when") or ""))
+        chosen = pick(agree or (said if said and self.stream.chance(0.6) else leads), self.stream)
+        if lead in ("clarify", "elaborate") and not agree:
             if self.style == "terse" and self.stream.chance(0.7):
                 chosen = ""
             elif self.style == "unsure" and self.stream.chance(0.5):
-                chosen = self.stream.choice(wording.HESITATIONS)
+                chosen = pick(wording.HESITATIONS, self.stream)
         text = self._finish(chosen, self._clauses(slots))
         if self.style == "polite" and lead != "quit" and self.stream.chance(0.25):
-            text += f" {self.stream.choice(wording.KIND_WORDS)}"
+            text += f" {pick(wording.KIND_WORDS, self.stream)}"
         return text
 
     def _after(self, text: str, slots: list[Slot]) -> str:
@@ -301,8 +305,8 @@ class _Saying:
         tail = self._mods(constraints[:count])
         terse = self.stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(self.style, 0.1))
         # A question is how one opens; said again, it would sound as if nobody had answered.
-        form = self.stream.choice(
-            wording.PD_TERSE if terse else wording.PD_NEEDS if opening else _statements(wording.PD_NEEDS)
+        form = pick(
+            wording.PD_TERSE if terse else wording.PD_NEEDS if opening else _statements(wording.PD_NEEDS), self.stream
         )
         phrase, noun = listed([a(noun) for noun in nouns]), listed(nouns)
         if tail and "{noun}" in form:
@@ -327,37 +331,42 @@ class _Saying:
                 self._aimed(self.stream.choice((", ", "; ")).join(short(slot, self.stream) for slot in constraints))
             ]
         if mode == "one" and len(constraints) <= _MODS_IN_ONE_SENTENCE:
-            frame = self.stream.choice(wording.LOOSE_FRAMES)
+            frame = pick(wording.LOOSE_FRAMES, self.stream)
             return [frame.format(one=self.pronoun.one, mods=self._mods(constraints))]
         return self._pairs([self._aimed(need(slot, self.stream, self.pronoun)) for slot in constraints])
 
     def _aimed(self, clause: str) -> str:
-        """In a return, what must be said of the replacement names it: "for the new one, the size should be XS"."""
-        if self.pronoun not in (errands.NEW_ONE, errands.NEW_ONES) or self.pronoun.one in clause:
+        """In a return, what must be said of the replacement names it: "for the new one, the size should be XS".
+
+        Once is enough: what follows in the same message is about the new one, too.
+        """
+        if self.pronoun not in (errands.NEW_ONE, errands.NEW_ONES):
             return clause
-        return errands.aimed(clause, self.pronoun.subject, self.stream)
+        named = self._told_of_new or self.pronoun.one in clause or self.pronoun.subject in clause
+        self._told_of_new = True
+        return clause if named else errands.aimed(clause, self.pronoun.subject, self.stream)
 
     def _pairs(self, clauses: list[str]) -> list[str]:
         """The clauses, some of them two to a sentence."""
         paired: list[str] = []
         while clauses:
             if len(clauses) > 1 and self.stream.chance(0.5):
-                form = self.stream.choice(wording.AND_ALSO)
+                form = pick(wording.AND_ALSO, self.stream)
                 paired.append(form.format(first=clauses.pop(0), second=clauses.pop(0)))
             else:
-                lead = self.stream.choice(wording.LEADS["more"]) if paired else ""
+                lead = pick(wording.LEADS["more"], self.stream) if paired else ""
                 paired.append(f"{lead} {clauses.pop(0)}")
         return paired
 
     def _stray(self, slot: Slot) -> str:
         """A quantity, variant or identifying attribute that belongs to no item."""
         if slot.kind == "quantity":
-            count = value_words(slot, slot.value)
-            form = self.stream.choice(("I need {n} of them", "make it {n} of them", "{n} of them, please"))
+            count = say_count(slot.value, self.stream)
+            form = pick(("I need {n} of them", "make it {n} of them", "{n} of them, please"), self.stream)
             return form.format(n=count)
         words = mod(slot, self.stream)
         wanted = words if slot.kind == "identify" else f"{self.pronoun.one} {words}"
-        return self.stream.choice(wording.ITEM_NEEDS).format(thing=wanted)
+        return pick(wording.ITEM_NEEDS, self.stream).format(thing=wanted)
 
     def _list(self, items: list[Slot], owned: list[Slot], opening: bool) -> tuple[list[str], list[Slot]]:
         """All items by title, each with what belongs to it, and the slots that are left."""
@@ -368,17 +377,28 @@ class _Saying:
             place = left if slot.kind == "fallback" or slot.item not in keys else mine[keys[slot.item]]
             place.append(slot)
         terse = self.stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(self.style, 0.1))
-        frame = self.stream.choice(
-            wording.CART_TERSE if terse else wording.CART_NEEDS if opening else _statements(wording.CART_NEEDS)
+        frame = pick(
+            wording.CART_TERSE if terse else wording.CART_NEEDS if opening else _statements(wording.CART_NEEDS),
+            self.stream,
         )
         apart = not terse and self.stream.chance(0.35)
         titles = [(the(squeeze(str(slot.value))), mine[slot.key]) for slot in items]
         names = [title if apart else thing(title, own, self.stream, aside=True) for title, own in titles]
-        clauses = [frame.format(list=listed(names))]
+        if len(names) > 2 and not terse and self.stream.chance(0.25):
+            clauses = self._one_by_one(names)
+        else:
+            clauses = [frame.format(list=listed(names))]
         for title, own in titles:
             if apart and own:
                 clauses += about_item(title, own, self.stream)
         return clauses, left
+
+    def _one_by_one(self, names: Sequence[str]) -> list[str]:
+        """A list as sentences: "First, I need ...", "then ...", "and finally ..."."""
+        first, *middle, last = names
+        clauses = [pick(wording.LIST_FIRST, self.stream).format(name=first)]
+        clauses += [pick(wording.LIST_NEXT, self.stream).format(name=name) for name in middle]
+        return [*clauses, pick(wording.LIST_LAST, self.stream).format(name=last)]
 
     def _ranked(self, ranked: list[Slot]) -> list[str]:
         clauses = [priority(slot, self.stream, self.pronoun) for slot in ranked]
@@ -396,12 +416,12 @@ class _Saying:
             return f"I'd like {new} {link} {value_words(slot, old)}"
         if slot.kind == "variant":
             whose = f"{the(named(slot))} " if slot.item is not None else f"{self.pronoun.object} "
-            pair = self.stream.choice(wording.INSTEAD).format(
+            pair = pick(wording.INSTEAD, self.stream).format(
                 new=f"{whose}{mod(slot, self.stream)}", old=version(slot, old)
             )
             return f"I'd like {pair}"
         if slot.kind == "type":
-            pair = self.stream.choice(wording.INSTEAD).format(
+            pair = pick(wording.INSTEAD, self.stream).format(
                 new=a(common_noun(str(slot.value))), old=a(common_noun(str(old)))
             )
             return f"I'd like {pair}"

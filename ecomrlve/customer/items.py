@@ -7,8 +7,9 @@ from typing import Any
 
 from ecomrlve.customer import wording
 from ecomrlve.customer.ledger import Slot
-from ecomrlve.customer.phrases import mod, short, value_words, version
-from ecomrlve.customer.words import is_plural, listed, squeeze, the
+from ecomrlve.customer.phrases import mod, short, version
+from ecomrlve.customer.values import say_count
+from ecomrlve.customer.words import is_plural, listed, pick, squeeze, the
 from ecomrlve.streams import Stream
 
 
@@ -34,8 +35,8 @@ def thing(name: str, slots: Sequence[Slot], stream: Stream, *, aside: bool = Fal
     quantity = next((slot for slot in slots if slot.kind == "quantity"), None)
     text, tail = name, ""
     if quantity is not None:
-        form = stream.choice(("{n} of {name}", "{n} of {name}", "{n}x {name}", "{n} times {name}"))
-        text = form.format(n=value_words(quantity, quantity.value), name=name)
+        form = pick(("{n} of {name}", "{n} of {name}", "{n} times {name}", "{digits}x {name}"), stream)
+        text = form.format(n=say_count(quantity.value, stream), digits=quantity.value, name=name)
     for slot in slots:
         if slot.kind in ("variant", "constraint"):
             text += f" {mod(slot, stream)}"
@@ -51,19 +52,19 @@ def about_item(name: str, slots: Sequence[Slot], stream: Stream) -> list[str]:
     facts = [slot for slot in slots if slot.kind != "fallback"]
     clauses = [fallback(name, slot, stream) for slot in slots if slot.kind == "fallback"]
     if facts and stream.chance(0.5):
-        frame = stream.choice(wording.ITEM_NEEDS)
+        frame = pick(wording.ITEM_NEEDS, stream)
         clauses.insert(0, frame.format(thing=thing(the(name), facts, stream)))
     elif facts:
         notes = [_note(slot, stream) for slot in facts]
-        frame = stream.choice(wording.ITEM_NOTES)
+        frame = pick(wording.ITEM_NOTES, stream)
         clauses.insert(0, frame.format(name=the(name), what=listed(notes)))
     return clauses
 
 
 def _note(slot: Slot, stream: Stream) -> str:
     if slot.kind == "quantity":
-        count = value_words(slot, slot.value)
-        return stream.choice((f"{count} of them", f"{count} pieces", f"{count} of those", f"quantity {count}"))
+        count = say_count(slot.value, stream)
+        return stream.choice((f"{count} of them", f"{count} pieces", f"{count} of those", f"quantity {slot.value}"))
     return short(slot, stream)
 
 
@@ -72,12 +73,12 @@ def fallback(name: str, slot: Slot, stream: Stream) -> str:
     value = slot.value
     agree = agreement(name)
     if value["do"] == "drop":
-        then = stream.choice(wording.THEN_DROP).format(**agree)
+        then = pick(wording.THEN_DROP, stream).format(**agree)
     elif value["do"] == "variant":
-        then = stream.choice(wording.THEN_VARIANT).format(v=_with_label(slot, value["attribute"], value["value"]))
+        then = pick(wording.THEN_VARIANT, stream).format(v=_with_label(slot, value["attribute"], value["value"]))
     else:
-        then = stream.choice(wording.THEN_PRODUCT).format(v=_other_product(slot, value, stream))
-    clause = stream.choice(wording.IF_GONE).format(name=the(name), then=then, **agree)
+        then = pick(wording.THEN_PRODUCT, stream).format(v=_other_product(slot, value, stream))
+    clause = pick(wording.IF_GONE, stream).format(name=the(name), then=then, **agree)
     return clause.replace(", then then ", ", then ")
 
 

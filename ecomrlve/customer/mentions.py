@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from ecomrlve.customer.dates import dates_in
 from ecomrlve.customer.ledger import Slot
-from ecomrlve.customer.words import bare, is_number, number, singular_unit
+from ecomrlve.customer.values import WEEKS, count_word, unit_words
+from ecomrlve.customer.words import bare, is_number, number
 from ecomrlve.shop.questions import fact_in
 
 _TOKEN = re.compile(
@@ -26,8 +27,17 @@ _TOKEN = re.compile(
 _NEGATIONS = {"no", "not", "never", "nothing", "none", "without", "non", "lack", "lacks", "cannot"}
 # What stands before a number and turns the requirement round, by the operator that it contradicts.
 _CONTRADICTIONS = {
-    "le": {("at", "least"), ("minimum",), ("min",), ("over",), ("above",), ("more", "than")},
-    "ge": {("at", "most"), ("maximum",), ("max",), ("under",), ("below",), ("less", "than"), ("up", "to")},
+    "le": {("at", "least"), ("minimum",), ("minimum", "of"), ("min",), ("over",), ("above",), ("more", "than")},
+    "ge": {
+        ("at", "most"),
+        ("maximum",),
+        ("maximum", "of"),
+        ("max",),
+        ("under",),
+        ("below",),
+        ("less", "than"),
+        ("up", "to"),
+    },
 }
 _PRIORITY_WORDS = {
     "price": {"price", "prices", "cheap", "cheaper", "cheapest", "cost", "costs", "affordable", "inexpensive"},
@@ -132,12 +142,19 @@ def _denied(tokens: Sequence[Token], place: int, reach: int) -> bool:
 def _contradicted(tokens: Sequence[Token], place: int, operator: str) -> bool:
     for cue in _CONTRADICTIONS.get(operator, ()):
         start = place - len(cue)
-        if start >= 0 and tuple(token.word for token in tokens[start:place]) == cue and not _denied(tokens, start, 4):
+        # In "10 hours at least; $25" the first two words belong to the hours.
+        if start < 0 or tokens[start].clause != tokens[place].clause:
+            continue
+        if tuple(token.word for token in tokens[start:place]) == cue and not _denied(tokens, start, 4):
             return True
     return False
 
 
 def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
+    if slot.attribute == "ship_days" and value in WEEKS:
+        places = _places(tokens, WEEKS[int(value)])
+        if any(not _contradicted(tokens, place, slot.operator) for place in places):
+            return True
     wanted = number(value)
     for place, token in enumerate(tokens):
         if token.word != wanted or token.glued or _contradicted(tokens, place, slot.operator):
@@ -152,10 +169,10 @@ def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
         elif slot.attribute == "ship_days":
             good = _near(tokens, place, {"day", "days"}, 0, 3)
         elif slot.unit and _tokens(slot.unit):
-            units = [[t.word for t in _tokens(unit)] for unit in (slot.unit, singular_unit(slot.unit))]
+            units = [[t.word for t in _tokens(unit)] for unit in unit_words(slot.unit)]
             good = any([t.word for t in tokens[place + 1 : place + 1 + len(unit)]] == unit for unit in units)
         elif slot.unit:
-            good = token.after == slot.unit[0]
+            good = token.after == slot.unit[0] or follower in unit_words(slot.unit)
         else:
             good = _near(tokens, place, _label_words(slot), 7, 3)
         if good:
@@ -164,9 +181,9 @@ def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
 
 
 def _quantity_found(tokens: Sequence[Token], value: Any) -> bool:
-    wanted = number(value)
+    wanted = {number(value), count_word(value)}
     for place, token in enumerate(tokens):
-        if token.word != wanted or token.before in "$#":
+        if token.word not in wanted or token.before in "$#":
             continue
         follower = tokens[place + 1].word if place + 1 < len(tokens) else ""
         leader = tokens[place - 1].word if place else ""

@@ -1,57 +1,51 @@
 """What the agent's free text asks for: which slots, and whether it is an open question or asks for a confirmation.
 
-Only sentences that ask count; what the agent tells is not a question about it. A slot is asked about when a word of
-its label, its synonyms or its kind stands in such a sentence, in any inflection and with small typos; a sentence that
-names an item asks about that item's slots alone.
+Only sentences that ask count; what the agent tells is not a question about it. Each is read in pieces, and a piece asks
+about a slot if its words or its meaning are near to how people ask for it (`asking`), nearer than to anything else they
+may ask. What a sentence leaves out ("apart from the color") is not asked; what it states when it asks for a
+confirmation ("so the black one, twice?") is compared with the truth.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from rapidfuzz.distance import OSA
+import numpy as np
 
-from ecomrlve.customer import errand_cues
+from ecomrlve.customer import claims, errand_cues
+from ecomrlve.customer.asking.cues import item_words, matter_words, names_slot
+from ecomrlve.customer.asking.evidence import MAY_MATTER
+from ecomrlve.customer.asking.judgement import NEVER, scores
+from ecomrlve.customer.asking.stems import SMALL_WORDS, content, stems
+from ecomrlve.customer.asking.units import Asking, askings
 from ecomrlve.customer.ledger import HEADS, Slot
+from ecomrlve.customer.sentences import MOST_READ, OPEN
 
-# What people ask with, by kind of slot, besides the slot's own label and synonyms. Several words = all must stand.
-KIND_CUES: dict[str, tuple[str, ...]] = {
-    "priority": ("priority", "matter", "important", "importance", "prioritise", "prioritize", "care", "rank"),
-    "quantity": ("many", "quantity", "amount", "number", "unit", "piece", "count", "pcs", "multiple"),
-    "variant": ("variant", "version", "option", "variation", "type", "kind"),
-    "identify": ("exactly", "model", "specific", "exact", "variation", "tell apart", "lookalike", "detail"),
-    "fallback": (
-        "instead", "alternative", "sold", "stock", "unavailable", "replacement", "substitute", "fallback", "replace",
-        "alternatively", "swap", "backup",
-    ),
-}  # fmt: skip
-_ASKING = re.compile(
-    r"\?|^(which|what|whats|how|do|does|did|would|could|can|should|is|are|any|who|when|where|will|may|shall)\b"
-    r"|\b(tell me|let me know|please (say|share|specify|confirm|tell|give|provide|clarify|describe)|"
-    r"i (need|have|want|would like|d like) to (know|ask|check)|can you|could you|would you|may i|"
-    r"looking to know|wondering|clarify|specify|confirm)\b"
+__all__ = ["MOST_READ", "Understanding", "item_words", "understand"]
+
+_HOW_MANY = re.compile(r"\b(?:how many|quantity|quantities|what amount|which amount|number of)\b")
+# What asks for all there is to know of an item.
+_ALL_OF_IT = re.compile(
+    r"\b(?:(?:tell|say) me (?:\w+ ){0,3}more|more (?:details?|about)|describe|what do you mean by|details? (?:of|about|on|for)|anything (?:\w+ )?(?:special|particular|else|specific|i should)|"
+    r"(?:what|which) (?:exactly|precisely)|which (?:\w+ ){0,4}(?:exactly|precisely)|exactly (?:which|what)|more specific|specifics|what (?:about|kind of|sort of)|requirements?|be like)\b"
 )
-_OPEN = re.compile(
-    r"\b((any|some|every)thing (else|more|specific|particular|i should|to add|to know|other|in mind)|what else|"
-    r"more details?|other (requirements?|details?|preferences?|wishes|needs|criteria|things?)|"
-    r"(any|your|all|further|additional|specific|particular) (\w+ )?(requirements?|preferences?|criteria|needs|wishes|"
-    r"details?)|tell me more|what are you looking for|what do you (need|want)|what should i know|missing anything|"
-    r"(is|was) that (all|everything))\b"
+
+
+_MORE = re.compile(
+    r"\b(?:tell me (?:\w+ ){0,3}more about|describe|what do you mean by|(?:more )?details? (?:of|about|on|for))\b"
 )
-_CONFIRM = re.compile(
-    r"\b((is|are|does|do|was|were) (this|that|these|those|it|they|everything|all|the (cart|list|order|basket))\b.{0,80}"
-    r"\b(right|correct|ok|okay|good|fine|work|fit|match|suit|want|looking for|meant?|had in mind)"
-    r"|shall i|should i (go|submit|proceed|finish|finali[sz]e)|ready to|happy with|can you confirm|please confirm"
-    r"|sound (good|right)|look (good|right|ok)|correct\?|right\?)"
+# What matters most may be asked by comparing what may matter: "is a low price more important than good reviews?"
+_COMPARES = re.compile(
+    r"\b(?:more|less) (?:important|decisive|crucial|relevant|of a (?:concern|priority))|order of importance|worth more|"
+    r"matters? more|counts? (?:for )?more|bigger (?:deal|concern)|outweighs?|beats?\b|"
+    r"\bor .*\b(?:most important|matters? (?:the )?most|comes? first|weighs? (?:more|most)|closer)\b.*\?|"
+    r"\bwhich (?:of (?:these|those|them|the two) |one )?(?:is|comes|counts|matters|weighs) (?:more|most|first)|"
+    r"first and what second|choose between|between .* and .*\b(?:first|more|most)\b"
 )
-_SPLIT = re.compile(r"(?<=[.!?;\n])\s+|\n+")
-_EXCEPT = re.compile(r"\b(apart from|besides|except( for)?|other than|aside from|leaving aside)\b(.*?)(,|$|\?)")
-_WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*")
-MOST_READ = 4000  # characters of a message that the customer reads; nobody reads a novel in a chat
-_CLOSE_ENOUGH = 0.8  # one slip in a word of five letters
+_DOUBTFUL = -6.0  # log odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +59,7 @@ class Understanding:
         question: Whether anything is asked at all.
         about: A noun asked about that is no slot of this problem, or None.
         how_many: Whether it asks for a number where there is none to tell: "" no, "item" of one item, "all" of any.
+        claims: Of the slots asked about, those whose value the message states; whether it is the right one.
     """
 
     asked: tuple[str, ...] = ()
@@ -73,6 +68,7 @@ class Understanding:
     question: bool = False
     about: str | None = None
     how_many: str = ""
+    claims: Mapping[str, bool] = field(default_factory=dict)
 
 
 def understand(message: str, slots: Sequence[Slot]) -> Understanding:
@@ -82,36 +78,44 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         message: The agent's text.
         slots: Live slots of the problem, most important first.
     """
-    names = item_words(slots)
+    errand = any(slot.kind in errand_cues.KINDS for slot in slots)
     kinds = {slot.kind for slot in slots}
-    errand = bool(kinds & errand_cues.KINDS)
+    able = [slot for slot in slots if slot.kind not in HEADS]
+    counted = {slot.key for slot in able if slot.kind == "quantity"}
     asked: set[str] = set()
+    stated: dict[str, bool] = {}
     is_open = confirm = question = False
     about: str | None = None
     how_many = ""
-    for sentence in _SPLIT.split(message[:MOST_READ].casefold().replace("’", "'").replace("_", " ")):
-        if not _ASKING.search(sentence.strip()) and not (errand and errand_cues.ASKING.search(sentence)):
-            continue
+    for asking in askings(message, item_words(slots), matter_words(slots), errand):
         question = True
-        excluded = [match.group(3) for match in _EXCEPT.finditer(sentence)]
-        heard = _EXCEPT.sub(" ", sentence)
-        stems = frozenset(_stems(heard))
-        items = {item for item, words in names.items() if words & stems}
-        meant = [slot for slot in slots if slot.kind not in HEADS and _meant(slot, heard, kinds, bool(items))]
-        found = {slot.key for slot in meant if _asks(slot, stems, items, heard)} - {
-            slot.key for text in excluded for slot in slots if _asks(slot, frozenset(_stems(text)), set(), text)
-        }
-        # "which one exactly" and "which variant" say nothing that tells the kinds apart, so both are meant.
+        text = asking.sentence.heard
+        opens = OPEN.search(text) is not None
+        found = _asked(asking, able, kinds, opens)
+        told = _claims(asking, able) if asking.confirms else {}
+        # Whoever states a value as it is, to have it confirmed, asks about it; another number may be about anything.
+        found |= {key for key, right in told.items() if right or (key in counted and asking.items)}
+        references = {slot.key for slot in able if slot.kind == "reference"}
+        if errand_cues.asks_which(text) and len(references & found) != 1:
+            # "Which order is it?" asks for all that tells it.
+            found |= references
+        told = {key: right for key, right in told.items() if key in found}
+        if opens and len(content(text)) <= 1:
+            found = set()  # "any other details?"
+        all_of_it = not found and _ALL_OF_IT.search(text) is not None
+        if (asking.named and (_MORE.search(text) or (opens and not found))) or (
+            asking.items and all_of_it and not opens
+        ):
+            found |= {slot.key for slot in able if slot.item in asking.items and slot.kind != "fallback"}
+            opens = False
         asked |= found
-        is_open |= bool(excluded) or bool(_OPEN.search(sentence))
-        confirm |= bool(_CONFIRM.search(sentence))
-        if not found and stems & _HOW_MANY:
-            how_many = "item" if items else "all"
+        stated |= told
+        is_open |= opens or (bool(asking.sentence.excluded) and not found and not asking.confirms)
+        confirm |= asking.confirms and (not found or bool(told))
+        if not found and not opens and _HOW_MANY.search(text):
+            how_many = "item" if asking.items else "all"
         elif not found and not is_open and not confirm:
-            if items and not found:
-                asked |= {slot.key for slot in slots if slot.item in items and slot.kind not in (*HEADS, "fallback")}
-            else:
-                about = about or _subject(heard)
+            about = about or _subject(text)
     return Understanding(
         asked=tuple(slot.key for slot in slots if slot.key in asked),
         open=is_open,
@@ -119,118 +123,69 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
         question=question,
         about=about if not asked and not is_open and not confirm else None,
         how_many=how_many,
+        claims=stated,
     )
 
 
-def item_words(slots: Sequence[Slot]) -> dict[int, set[str]]:
-    """For each item, the stems that name it and no other item."""
-    stems = {
-        slot.item: set(_stems(str(slot.value)))
-        for slot in slots
-        if slot.kind in ("item", "part") and slot.item is not None
-    }
+def _asked(asking: Asking, slots: Sequence[Slot], kinds: set[str], opens: bool) -> set[str]:
+    """Keys of the slots that a sentence asks about."""
+    if not slots:
+        return set()
+    found = scores(asking.units, slots)
+    whole = [unit for unit in asking.units if unit.whole][:1]
+    left_out = scores(asking.excluded, slots)
+    # A price in a question about a project is that of a part, where one is named, and else that of all together.
+    of_all = "budget" in kinds and not asking.items and errand_cues.about_all(asking.sentence.heard)
+    ranks = _COMPARES.search(asking.sentence.heard) is not None and any(
+        score > 0 and slot.kind == "priority" for slot, score in zip(slots, found.tolist(), strict=True)
+    )
+    # "In terms of brand, color and weight": a piece that is the attribute's name leaves no doubt.
+    pieces = {content(text) for unit in asking.units if not unit.context for text in (unit.plain, unit.text)}
+    named = [bool(pieces & _names(slot)) for slot in slots]
+    found = np.where(np.array(named) & (found > NEVER), np.maximum(found, 1.0), found)
+    if not opens and not asking.confirms and not (found > 0).any():
+        # A word that belongs to a slot alone counts where nothing else is understood.
+        cued = [
+            names_slot(slot, frozenset(stems(unit.text)), unit.items, unit.text) for slot in slots for unit in whole
+        ]
+        found = np.where(np.array(cued) & (found > _DOUBTFUL), 1.0, found)
     return {
-        item: {
-            stem
-            for stem in mine
-            if len(stem) > 2 and not any(stem in theirs for o, theirs in stems.items() if o != item)
-        }
-        for item, mine in stems.items()
+        slot.key
+        for slot, score, excluded in zip(slots, found.tolist(), left_out.tolist(), strict=True)
+        if score > 0
+        and not excluded > max(score, 0.0)
+        and not (of_all and slot.kind == "constraint" and slot.attribute == "price")
+        and not (ranks and slot.kind in ("constraint", "reference") and slot.attribute in MAY_MATTER)
+        and slot.item not in asking.without
     }
 
 
-def _meant(slot: Slot, sentence: str, kinds: set[str], named: bool) -> bool:
-    """Whether a slot can be meant at all where others of its sort exist.
-
-    Args:
-        slot: The slot.
-        sentence: Lower-case text of one sentence.
-        kinds: All kinds of slot that the customer has.
-        named: Whether the sentence names an item.
-    """
-    if "sendback" in kinds and slot.kind in ("reference", "constraint", "priority"):
-        # What was bought and what is to replace it have prices, brands and colors alike.
-        time = errand_cues.past_or_to_come(sentence)
-        return time != ("to come" if slot.kind == "reference" else "past")
-    if "budget" in kinds and slot.kind == "constraint" and slot.attribute == "price" and not named:
-        return not errand_cues.about_all(sentence)
-    return True
+@lru_cache(maxsize=8192)
+def _label_names(label: str, attribute: str, synonyms: tuple[str, ...]) -> frozenset[frozenset[str]]:
+    texts = (label, attribute.replace("_", " "), *synonyms)
+    return frozenset(words for words in map(content, texts) if words)
 
 
-def _asks(slot: Slot, stems: frozenset[str], items: set[int], sentence: str = "") -> bool:
-    if slot.item is not None and items and slot.item not in items:
-        return False
-    if slot.kind in errand_cues.KINDS:
-        if errand_cues.asks(slot, sentence, bool(items)):
-            return True
-        words = errand_cues.by_words(slot)
-        return bool(words or slot.choices) and _named(slot.kind, "", "", words, slot.choices, stems)
-    return _named(slot.kind, slot.attribute, slot.label, slot.synonyms, slot.choices, stems)
+def _names(slot: Slot) -> frozenset[frozenset[str]]:
+    """The words that name a slot by itself; none for what is asked for in whole sentences."""
+    if slot.kind not in ("constraint", "identify", "variant"):
+        return frozenset()
+    return _label_names(slot.label, slot.attribute, slot.synonyms)
 
 
-@lru_cache(maxsize=65536)
-def _named(
-    kind: str, attribute: str, label: str, synonyms: tuple[str, ...], choices: tuple[str, ...], stems: frozenset[str]
-) -> bool:
-    """Whether a sentence with these stems names a slot: by a cue of its kind, its label, a synonym or a value."""
-    single, several = _cues(kind, attribute, label, synonyms)
-    if single & stems or any(stems.issuperset(cue) for cue in several):
-        return True
-    # "Is the black one right?" asks about the color, whichever it is.
-    if any(stems.issuperset(words) for words in map(_stems, choices) if words and len(words[0]) > 1):
-        return True
-    near = [stem for stem in stems if len(stem) > 4]
-    return any(
-        cue[0] == stem[0] and OSA.normalized_similarity(cue, stem) >= _CLOSE_ENOUGH
-        for cue in single
-        if len(cue) > 4
-        for stem in near
-    )
-
-
-@lru_cache(maxsize=4096)
-def _cues(
-    kind: str, attribute: str, label: str, synonyms: tuple[str, ...]
-) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
-    """The cues of a slot that are one word, and those of several words, which must all stand."""
-    words: list[str] = list(KIND_CUES.get(kind, ()))
-    if kind not in ("priority", "fallback"):
-        words += [label, attribute.replace("_", " "), *synonyms]
-    cues = [cue for cue in map(_stems, words) if cue]
-    return frozenset(cue[0] for cue in cues if len(cue) == 1), tuple(cue for cue in cues if len(cue) > 1)
-
-
-@lru_cache(maxsize=2048)
-def _stems(text: str) -> tuple[str, ...]:
-    return tuple(_stem(word) for word in _WORD.findall(text.casefold()))
-
-
-@lru_cache(maxsize=16384)
-def _stem(word: str) -> str:
-    """A light stemmer: plural and the commonest endings, so that "colours", "shipped" and "shipping" meet."""
-    word = {"colour": "color", "colours": "color", "colors": "color"}.get(word, word).removesuffix("'s")
-    for ending, least in (("ies", 5), ("ing", 6), ("ed", 5), ("es", 5), ("s", 4)):
-        if word.endswith(ending) and len(word) >= least:
-            if ending == "ies":
-                return word[:-3] + "y"
-            if ending == "s" and word.endswith("ss"):
-                return word
-            if ending == "es" and word[-3] not in "sxzh":
-                return word[:-1]
-            core = word[: -len(ending)]
-            return core[:-1] if ending in ("ing", "ed") and len(core) > 3 and core[-1] == core[-2] else core
-    return word
-
-
-_HOW_MANY = frozenset(("many", "quantity", "amount"))
-_SMALL = frozenset(
-    """what which how do does did you your have has any a an the is are for would could can should want need prefer
-    like it this that these those me tell know let please in on of to with and or about there will be i we they
-    them""".split()
-)
+def _claims(asking: Asking, slots: Sequence[Slot]) -> dict[str, bool]:
+    """Of the slots asked about, those whose value is stated, and whether it is the right one."""
+    told: dict[str, bool] = {}
+    for slot in slots:
+        for unit in asking.units:
+            mine = slot.item is None or not unit.items or slot.item in unit.items
+            answer = claims.stated(slot, unit.text) if mine else None
+            if answer is not None:
+                told[slot.key] = answer or told.get(slot.key, False)
+    return told
 
 
 def _subject(sentence: str) -> str | None:
     """The word a question is about, for "I don't mind about …": its last one that means something, letters only."""
-    words = [word for word in re.findall(r"[a-z]{3,20}", sentence) if word not in _SMALL]
+    words = [word for word in re.findall(r"[a-z]{3,20}", sentence) if word not in SMALL_WORDS]
     return words[-1] if words else None

@@ -9,79 +9,78 @@ from __future__ import annotations
 
 STYLES = ("terse", "chatty", "hurried", "polite", "unsure")
 
-GREETINGS: dict[str, tuple[str, ...]] = {
-    "": ("Hi!", "Hello!", "Hi there,", "Hey,", "Good day!", "Hello,"),
-    "terse": ("Hi.", "Hello."),
-    "chatty": ("Hi there!", "Hey, how are you?", "Hello, hope you're well!", "Hey there!", "Good to find you here!"),
-    "hurried": ("Hi, quick one:", "Hey, I'm in a rush:", "Hello, short on time here:"),
-    "polite": ("Good day!", "Hello, I hope you can help me.", "Hi, thank you for your time.", "Good day to you!"),
-    "unsure": ("Hi, hmm,", "Hello, I'm not too good at this, but", "Hi, er,"),
-}
-SITUATIONS = (
-    "I've put this off for ages.",
-    "My old one gave up on me yesterday.",
-    "I promised myself to get this done today.",
-    "A friend told me about your shop.",
-    "I've been looking around for a while without luck.",
-    "We've just moved house.",
-    "I finally have a moment to shop.",
-    "A neighbour of mine is very happy with this shop.",
-    "I usually leave the shopping to others.",
-    "It's my first time in this shop.",
-)
-CART_SITUATIONS = (
-    "I looked at a few things here the other day.",
-    "I browsed your shop last night and made up my mind.",
-    "I've seen what I like, now I just need it ordered.",
-    "I was on your site earlier.",
-    "I finally have a moment to order.",
-    "It's my first time in this shop.",
-    "I've put this off for ages.",
-)
-
 # Openings. A question mark at the end stays; everything else ends as a statement.
 PD_NEEDS = (
-    "I'm looking for {np}",
-    "I need {np}",
-    "can you help me find {np}?",
-    "do you have {np}?",
-    "I'd like to buy {np}",
+    "[I'm|I am] [looking|searching|hunting|on the hunt|shopping] for {np}",
+    "I [need|want|would like|could use|am after] {np}",
+    "[can|could] you [help me find|show me|find me|point me to|track down] {np}?",
+    "do you [have|sell|carry|stock] {np}?",
+    "I'd [like|love|want] to [buy|get|order|have] {np}",
     "I'm in the market for {np}",
-    "could you recommend {np}?",
-    "I want to get {np}",
-    "I'm shopping for {np}",
-    "what would you suggest if I want {np}?",
-    "could you show me {np}?",
-    "please find me {np}",
-    "I'm after {np}",
-    "any chance you sell {np}?",
-    "I've decided to get {np}",
-    "help me choose {np}, please",
+    "[can|could|would] you [recommend|suggest] {np}?",
+    "I [want|plan|have decided|am planning|was hoping] to [get|buy] {np}",
+    "[what|which] would you [suggest|recommend|show me] if I [want|need|were after] {np}?",
+    "please [find me|help me find|show me] {np}",
+    "[any chance|is there any chance] you [sell|have|carry] {np}?",
+    "help me [choose|pick|find] {np}, please",
+    "[what I need is|it's time for|I've set my mind on|I've decided on|on my list today:] {np}",
+    "[I'd appreciate help|I need a hand|I could use some advice] [finding|choosing|picking] {np}",
+    "[where do I find|do you know where I find|have you got|would you have] {np}?",
+    "[a friend|my partner|somebody] said you might have {np}",
 )
-PD_TERSE = ("looking for {np}", "{noun} wanted", "need {np}", "{noun}", "want {np}", "searching for {np}")
+PD_TERSE = (
+    "[looking|searching|hunting|shopping] for {np}",
+    "{noun} [wanted|needed|please|, if you have any]",
+    "[need|want|after|buying|seeking] {np}",
+    "{noun}",
+    "[do you have|got|have you got|any chance of] {np}?",
+    "[find me|show me|get me] {np}",
+    "[wanted|needed|topic|searching|in search of|request]: {noun}",
+)
 CART_NEEDS = (
-    "I need {list}",
-    "please put {list} in my cart",
-    "could you add {list} to my cart?",
-    "I'd like to order {list}",
-    "here's my list: {list}",
-    "I want to buy {list}",
-    "can you get me {list}?",
-    "please help me order {list}",
-    "what I need is {list}",
-    "let's get {list} into the cart",
+    "I [need|want|would like] {list}",
+    "please [put|place|drop] {list} [in|into] [my|the] cart",
+    "[can|could|would] you [add|put] {list} [to|in] [my|the] cart?",
+    "I'd like to [order|buy|get] {list}",
+    "here's [my list|what I need|my order|what I'm after]: {list}",
+    "[I want|I'm hoping|I plan] to [buy|order|get] {list}",
+    "[can|could] you get me {list}?",
+    "please [help me order|order me|sort me out with] {list}",
+    "what I [need|want|came for|have on my list] is {list}",
+    "let's [get|put] {list} [into|in] the cart",
     "I'd like {list}, please",
-    "I'm here to order {list}",
-    "would you fill my cart with {list}?",
-    "I've come for {list}",
+    "I'm here [to order|to buy|for] {list}",
+    "[would|could] you fill my cart with {list}?",
+    "[I've come for|I've settled on|I've decided on|my choice is] {list}",
+    "[my shopping list today|on my list|today's list|the list]: {list}",
+    "[may|can] I have {list}?",
 )
 CART_TERSE = (
-    "need {list}",
-    "for the cart: {list}",
-    "to order: {list}",
-    "{list}, please",
-    "shopping list: {list}",
-    "add {list}",
+    "[need|want|ordering|buying|get me] {list}",
+    "[for the cart|into the cart|cart|to order|order|to buy]: {list}",
+    "{list}[, please|, thanks||, that's the list|, for my cart]",
+    "[shopping list|list|my list|the list]: {list}",
+    "[add|order|put in|please add|please order] {list}",
+    "[can I get|can I have|could I get] {list}?",
+)
+
+# A list, one thing at a time.
+LIST_FIRST = (
+    "[first|first of all|to begin with|for a start], I [need|want|would like] {name}",
+    "I'd like to order [several|a few] things: {name} [to begin with|for a start|first]",
+    "[please start with|let's start with|the first thing is] {name}",
+)
+LIST_NEXT = (
+    "then {name}",
+    "[next|also|then there's|after that], {name}",
+    "[then|next] I [need|want|would like] {name}",
+    "{name} as well",
+    "and {name}, [too|please]",
+)
+LIST_LAST = (
+    "[and finally|and last|finally|lastly], {name}",
+    "and {name}, [that's the last one|that's the end of the list]",
+    "[the last thing is|and the last thing is] {name}",
 )
 
 LEADS: dict[str, tuple[str, ...]] = {
@@ -120,6 +119,43 @@ LEADS: dict[str, tuple[str, ...]] = {
     ),
     "more": ("", "Also,", "And", "Besides,"),
 }  # fmt: skip
+
+# Where something was said before.
+SAID: dict[str, tuple[str, ...]] = {
+    "start": (
+        "As I [said|wrote] [at the start|in my first message|right at the beginning],",
+        "[That was|It was] in my first message:",
+        "I [said|wrote|mentioned] that [at the start|in my first message|when we began]:",
+    ),
+    "just now": (
+        "As I just said,",
+        "I [only just|just now] told you:",
+        "[Like|As] I said [a moment ago|in my last message],",
+    ),
+    "earlier": (
+        "As I said [earlier|before|a while ago|some messages ago],",
+        "I [mentioned|said|told you] that [earlier|before|a while ago]:",
+    ),
+}
+# In front of what an agent took to be so: all of it right, none, or some.
+AGREE: dict[str, tuple[str, ...]] = {
+    "yes": (
+        "Yes,",
+        "[Yes|Right|Exactly|Correct|That's right][.|,|:]",
+        "[You've got it|You've understood me][:|.]",
+        "Yes, [as I said|just like that]:",
+    ),
+    "no": (
+        "No,",
+        "[No|Not quite|Not exactly|Wait, no|Hm, no][,|:|.]",
+        "[That's not it|That isn't right|You've got that wrong][:|.]",
+    ),
+    "almost": (
+        "Almost:",
+        "[Almost|Nearly|Not all of it|Partly][:|, but|.]",
+        "[Nearly right|Mostly right|Close][, but|:]",
+    ),
+}
 
 CONFIRMS: dict[str, tuple[str, ...]] = {
     "E_CART": (

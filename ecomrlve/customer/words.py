@@ -8,6 +8,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from ecomrlve.streams import Stream
+
 _SPACES = re.compile(r"\s+")
 _LOOSE_MARKS = re.compile(r"\s+([,.;:!?])(?=\s|$)")
 # "a USB cable", "a unicycle": a vowel letter that sounds like "you" or "one"; "an hour": a silent h.
@@ -23,6 +25,17 @@ _MASS_NOUNS = frozenset(
 )
 _UNIT_SINGULARS = {"feet": "foot", "inches": "inch"}
 _GLUED_UNITS = ("%", '"', "″", "°")
+
+
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
+
+
+def pick(forms: Sequence[str], stream: Stream) -> str:
+    """One of the forms, with every ``[this|that|]`` in it decided; choices may stand inside choices."""
+    form = stream.choice(forms)
+    while "[" in form:
+        form = _CHOICE.sub(lambda match: stream.choice(match.group(1).split("|")), form)
+    return form
 
 
 @lru_cache(maxsize=8192)

@@ -140,7 +140,7 @@ def test_never_seen_changes_nothing(played: Played) -> None:
 
 
 def test_every_variant_is_in_the_cart(played: Played) -> None:
-    episode = played("every_variant", "E_CART", 1, 3)
+    episode = played("every_variant", "E_CART", 2, 3)
     lines = {(line["product_id"], line["variant_id"]) for line in episode.world.cart_lines()}
     full = [
         shown for shown in results(episode, "catalog_get_variants")

@@ -70,8 +70,8 @@ def utterances(env_id: str) -> list[str]:
 @pytest.mark.parametrize(
     ("env_id", "digest"),
     [
-        ("E_PD", "c42333e968afc7327aa073a93e455ccc"),
-        ("E_CART", "08b29904d56e13fb1b4f63e0d492cdfe"),
+        ("E_PD", "fa2ce485b3c023a665234a6891d90ccf"),
+        ("E_CART", "433c707bda57def440962a86144b193d"),
     ],
 )
 def test_the_words_are_as_they_were(env_id: str, digest: str) -> None:

@@ -41,7 +41,7 @@ QUESTIONS = [
     ("How long should the battery last", {"constraint:battery_life"}),
     ("Please tell me the shade and your budget.", {"constraint:color", "constraint:price"}),
     ("What matters most to you?", {"priority:1"}),
-    ("Is a low price or fast shipping most important?", {"priority:1", "constraint:price", "constraint:ship_days"}),
+    ("Is a low price or fast shipping most important?", {"priority:1"}),
     ("I need to know your budgte. Thanks!", {"constraint:price"}),
     ("What about colour? And how about battery life?", {"constraint:color", "constraint:battery_life"}),
 ]

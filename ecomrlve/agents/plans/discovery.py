@@ -40,12 +40,18 @@ class DiscoveryPlan(IntentPlan):
                 broad = {"query": kind, "filters": {"type": kind}, "limit": observation.search_depth, "page": number}
                 calls.append({"name": "catalog_search", "args": broad})
         self._searched = (state, self.turn)
-        return {"assistant_message": question(self.memory), "tool_calls": calls}
+        return {"assistant_message": question(self.memory, kind), "tool_calls": calls}
 
 
-def question(memory: Memory) -> str:
-    """Ask for every attribute that hits have shown, and for whatever else there is."""
-    names = {name.replace("_", " ") for name in memory.attributes}
+def question(memory: Memory, kind: str = "") -> str:
+    """Ask for every attribute that hits have shown, and for whatever else there is.
+
+    Args:
+        memory: What was seen.
+        kind: The product type that it is about, since what others have is of no interest; empty if it is not known.
+    """
+    mine = (hit for hit in memory.hits.values() if not kind or hit["type"].casefold() == kind.casefold())
+    names = {name.replace("_", " ") for hit in mine for name in hit.get("attributes", ())}
     return (
         f"What do you want in terms of {', '.join([WORDS, *sorted(names)])}, and what matters most to you? "
         "Is there anything else I should know?"

@@ -60,7 +60,7 @@ class ReturnPlan(IntentPlan):
         calls += [*reading, *looks, *policy][: observation.tool_budget - len(calls)]
         if not any(one in calls for one in looks):
             self._looking = None
-        asked = ORDER_QUESTION + QUESTION + question(self.memory)
+        asked = ORDER_QUESTION + QUESTION + question(self.memory, kind)
         return {"assistant_message": asked, "tool_calls": calls}
 
     def _take_in(self, observation: Observation) -> None:

@@ -30,7 +30,7 @@ class SubstitutionPlan(IntentPlan):
             if known or self.last(observation):
                 best = sorted(fitting, key=lambda hit: -hit["similarity"])[: observation.list_size]
                 return {"answer": {"recommended_product_ids": [hit["id"] for hit in best]}}
-        asked = question(self.memory)
+        asked = question(self.memory, original["type"] if original else "")
         if original is None:
             marks = filters_of(view.of_kind("identify"))
             search = call("catalog_search", query=view.value("original"), filters=marks, limit=FIRST_LOOK)
