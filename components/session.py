@@ -7,14 +7,18 @@ anew, hands it in and goes on.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ecomrlve.collections import TASKS
+from ecomrlve.customer.ledger import Slot
+from ecomrlve.customer.understanding import understand
 from ecomrlve.errors import EcomrlveError, InvalidActionError
 from ecomrlve.protocol import parse_action
 
@@ -48,6 +52,9 @@ class Shop:
 
     def __init__(self, load: Callable[[], Any] | None = None):
         self._load_engine = load or _default_engine
+        # One for all games: it counts what a model said, and leaves alone one that is down.
+        self._customer: Any = None
+        self._customer_lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.engine: Any = None
         self.loaded = threading.Event()
@@ -65,8 +72,10 @@ class Shop:
         started = time.perf_counter()
         try:
             self.engine = self._load_engine()
-            # A first search touches what the engine loads lazily, such as the encoder's weights.
+            # A first search touches what the engine loads lazily, such as the encoder's weights, and a first question
+            # what the customer understands by.
             self.engine.scores("anything")
+            understand("Which color?", [Slot("color", "constraint", "color", "eq", "black")])
         except Exception as error:  # whatever it is, every visitor must learn of it instead of waiting
             self.problem = f"The shop could not be loaded: {error}"
         self.seconds = time.perf_counter() - started
@@ -92,7 +101,19 @@ class Shop:
             raise SessionError(f"There is no environment {env_id!r} here; choose one of {', '.join(ENVIRONMENTS)}.")
         import ecomrlve
 
-        return ecomrlve.make(env_id, catalog=self.engine)
+        with self._customer_lock:
+            if self._customer is None and os.environ.get("ECOMRLVE_CUSTOMER_MODEL"):
+                self._customer = _customer_model(self.engine.catalog)
+        return ecomrlve.make(env_id, catalog=self.engine, customer=self._customer)
+
+
+def _customer_model(catalog: Any) -> Any:
+    """The language model that chooses the customer's words, as the environment's variables name it."""
+    from ecomrlve.customer.model_grammar import grammar_by
+
+    cache = os.environ.get("ECOMRLVE_CUSTOMER_CACHE")
+    name, url = os.environ["ECOMRLVE_CUSTOMER_MODEL"], os.environ.get("ECOMRLVE_CUSTOMER_URL", "")
+    return grammar_by(name, url, Path(cache) if cache else None, catalog)
 
 
 def _default_engine() -> Any:

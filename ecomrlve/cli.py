@@ -103,6 +103,58 @@ def certify(
 
 
 @app.command()
+def words(
+    envs: Annotated[str, typer.Option(help="environments or a collection, comma-separated")] = "C8",
+    difficulty: Annotated[str, typer.Option(help="values of d: 0:13 or 0,4,8,12")] = "0,4,8,12",
+    openings: Annotated[int, typer.Option(help="openings per (environment, d) to compare", min=1)] = 1000,
+    seeds: Annotated[str, typer.Option(help="seeds of the episodes whose utterances are checked")] = "0:20",
+    customer_model: Annotated[str, typer.Option(help="a language model that chooses the customer's words")] = "",
+    customer_url: Annotated[str, typer.Option(help="its server (OpenAI-compatible); empty: a checkpoint here")] = "",
+    customer_cache: Annotated[Path | None, typer.Option(help="file of what it said, read and added to")] = None,
+    catalog: CatalogOption = "default",
+) -> None:
+    """Measure the customer's words: how varied the openings are, and that what counts as said was said."""
+    from rich.table import Table
+    from tqdm import tqdm
+
+    from ecomrlve.collections import resolve
+    from ecomrlve.customer.model_grammar import grammar_by
+    from ecomrlve.difficulty import check_difficulty
+    from ecomrlve.evaluation import words as measure
+    from ecomrlve.evaluation.pool import engine_of
+
+    engine = engine_of(catalog, words_only=True)
+    grammar = grammar_by(customer_model, customer_url, customer_cache, engine.catalog) if customer_model else None
+    table = Table(
+        "environment", "d", "repeated", "distinct-1", "-2", "-3", "self-BLEU", "utterances", "said", "unsaid", "wrong"
+    )
+    cells = [(env_id, check_difficulty(d)) for env_id in resolve(envs) for d in numbers(difficulty)]
+    wrong: list[tuple[str, str, str]] = []
+    total = 0
+    for env_id, d in tqdm(cells, disable=not sys.stderr.isatty()):
+        one = measure.variety(measure.openings(engine, env_id, d, openings))
+        two = measure.truth(engine, env_id, d, numbers(seeds), grammar)
+        wrong += two.wrong or []
+        total += two.utterances
+        shares = [f"{share:.3f}" for share in (*one.distinct, one.self_bleu)]
+        counts = map(str, (two.utterances, two.said, two.withheld, len(two.wrong or [])))
+        table.add_row(env_id, str(d), f"{one.repeated:.1%}", *shares, *counts)
+    console.print(table)
+    console.print(f"{total} utterances checked, {len(wrong)} wrong")
+    for text, key, what in wrong[:MOST_PROBLEMS]:
+        console.print(f"{key} {what} in: {text}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    if grammar is not None:
+        counts_of = grammar.counts
+        reasons = ", ".join(f"{reason} {count}" for reason, count in counts_of.reasons.most_common())
+        console.print(
+            f"{counts_of.utterances} utterances by {grammar.model_name}: {counts_of.by_model} new, "
+            f"{counts_of.from_cache} from the cache, {counts_of.fell_back} by the grammar "
+            f"({counts_of.fall_back_rate:.1%}{': ' + reasons if reasons else ''})"
+        )
+    raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
 def replay(
     path: Annotated[Path, typer.Argument(help="a JSONL file or a folder of them")],
     verify: Annotated[bool, typer.Option("--verify", help="re-execute and compare byte for byte")] = False,

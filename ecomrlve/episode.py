@@ -157,7 +157,8 @@ class Episode:
             for identifier in answer.get("recommended_product_ids", []):
                 self.world.output(identifier)
             now.answer = answer
-            reply, following = now.customer.thank(self.turn), self.intents.close(self.turn)
+            more = len(self.intents.stack) > 1 or self.intents.raised < len(self.intents.all)
+            reply, following = now.customer.thank(self.turn, more=more), self.intents.close(self.turn)
         else:
             reply = now.customer.react(self._facts(now, action.message, before, gone, hasty))
             now.heard(reply)

@@ -1,6 +1,9 @@
-"""Make what the documents show: `trajectories` (docs/environments.md) and `curves` (the picture of law 5).
+"""Make what the documents show.
 
-Which episodes the document shows stands in the document itself: a comment before each names environment, d and seed.
+`trajectories` makes those of docs/environments.md, `dialogues` all of docs/dialogues.md, `curves` the picture of law 5.
+
+Which episodes docs/environments.md shows stands in it: a comment before each names environment, d and seed. Those of
+docs/dialogues.md stand here, in `DIALOGUES`.
 Everything here is deterministic, so that a test can compare the document with what the code does now.
 """
 
@@ -34,6 +37,7 @@ from ecomrlve.rewards import contributions  # noqa: E402
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
 DOCUMENT = ROOT / "docs" / "environments.md"
+DIALOGUE_PAGE = ROOT / "docs" / "dialogues.md"
 CURVES = ROOT / "assets" / "pictures" / "monotone.json"
 PICTURE = CURVES.with_suffix(".svg")
 
@@ -57,9 +61,13 @@ SIGNS = {"eq": " = ", "le": " ≤ ", "ge": " ≥ ", "in": " in "}
 
 def record_of(engine: SearchEngine, env_id: str, d: int, seed: int) -> dict[str, Any]:
     """The record of the reference agent's episode."""
+    return _played(engine, env_id, d, seed).trajectory().to_dict()
+
+
+def _played(engine: SearchEngine, env_id: str, d: int, seed: int) -> Environment:
     env = Environment((env_id,), engine)
     play(env, ReferenceAgent(), seed, d)
-    return env.trajectory().to_dict()
+    return env
 
 
 def filled(document: str, engine: SearchEngine) -> str:
@@ -266,6 +274,87 @@ def _code(text: str) -> str:
     return f"`{text.replace('`', chr(39))}`"
 
 
+# --- dialogues -------------------------------------------------------------------------------------------------------
+
+# (environment, d, seed): all environments, four difficulties, and each of the five styles twice.
+DIALOGUES = (
+    ("E_PD", 0, 12),
+    ("E_CART", 0, 7),
+    ("E_SUB", 4, 41),
+    ("E_RETURN", 4, 12),
+    ("E_STATUS", 4, 7),
+    ("E_POLICY", 8, 16),
+    ("E_BUNDLE", 8, 21),
+    ("E_CART", 8, 56),
+    ("E_PD", 12, 3),
+    ("E_JOURNEY", 12, 19),
+)  # fmt: skip
+INTRODUCTION = """\
+# Ten dialogues
+
+Ten whole episodes of the [reference agent](../ecomrlve/agents/reference.py) with the built-in customer, as chats;
+what they are about and how they are scored stands in [The eight environments](environments.md). Typing errors are the
+customer's own; a grey line says which tools were called, how often (×) and how much came back, and a question that is
+word for word the last one is not written again. The page is made by `python scripts/document.py dialogues`, and a
+test compares.
+"""
+
+
+def dialogue_of(engine: SearchEngine, env_id: str, d: int, seed: int) -> tuple[dict[str, Any], str]:
+    """The record of the reference agent's episode, and the style of its customer."""
+    env = _played(engine, env_id, d, seed)
+    return env.trajectory().to_dict(), env.episode.problem.persona.style
+
+
+def dialogue_page(found: Sequence[tuple[Mapping[str, Any], str]]) -> str:
+    """The whole page of the records and styles that `dialogue_of` gives."""
+    parts = [INTRODUCTION]
+    for number, (record, style) in enumerate(found, start=1):
+        about = f"{record['env_id']}, d = {record['difficulty']}, seed {record['seed']}: {style}"
+        parts.append(f"## {number}. {about}\n\n{chat(record)}\n")
+    return "\n".join(parts)
+
+
+def chat(record: Mapping[str, Any]) -> str:
+    """An episode as a chat: what was said, the tool calls in a line each turn, the answers."""
+    lines = [f"**Customer:** {_plain(record['opening']['text'])}"]
+    asked_before = ""
+    for step in record["steps"]:
+        action = step["canonical"]
+        message = action.get("assistant_message", "")
+        if message:
+            lines.append(f"**Agent:** {'*(asks the same again)*' if message == asked_before else _plain(message)}")
+        asked_before = message
+        if step["tool_results"]:
+            lines.append(f"> {_calls_in_short(step['tool_results'])}")
+        if "answer" in action:
+            given = {key: value for key, value in action["answer"].items() if value not in ("", []) and key != "done"}
+            lines.append(f"**Answer:** {_code(_pairs(given) or 'done')}")
+        if step["customer"] is not None:
+            lines.append(f"**Customer:** {_plain(step['customer']['text'])}")
+    return "\n\n".join(lines)
+
+
+def _calls_in_short(results: Sequence[Mapping[str, Any]]) -> str:
+    """The tools of a turn, each with how often it was called and how much came back of all its calls together."""
+    by_name: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        by_name.setdefault(result["name"], []).append(result["result"])
+    return "; ".join(_tool_in_short(name, came) for name, came in by_name.items())
+
+
+def _tool_in_short(name: str, came: Sequence[Mapping[str, Any]]) -> str:
+    counts: list[str] = []
+    for key, what in COUNTED.items():
+        sizes = [len(result[key]) for result in came if isinstance(result.get(key), list)]
+        if sizes:
+            # Every answer about the cart holds all of it.
+            counts.append(_count(sizes[-1] if key == "lines" else sum(sizes), what))
+    counts += [f"refused: {_plain(result['error']['code'])}" for result in came if "error" in result]
+    times = f" ×{len(came)}" if len(came) > 1 else ""
+    return _plain(name) + times + (f" ({', '.join(counts)})" if counts else "")
+
+
 # --- the curves of law 5 ---------------------------------------------------------------------------------------------
 
 WIDTH, HEIGHT = 860, 460
@@ -387,6 +476,13 @@ def trajectories(
     """Make the document's trajectories anew, with the default catalog and search by words."""
     engine = engine_of("default", words_only=True, progress=False)
     document.write_text(filled(document.read_text(encoding="utf-8"), engine), encoding="utf-8")
+
+
+@app.command()
+def dialogues(page: Annotated[Path, typer.Option(help="the page that is written")] = DIALOGUE_PAGE) -> None:
+    """Write the page of dialogues, with the default catalog and search by words."""
+    engine = engine_of("default", words_only=True, progress=False)
+    page.write_text(dialogue_page([dialogue_of(engine, *one) for one in DIALOGUES]), encoding="utf-8")
 
 
 if __name__ == "__main__":

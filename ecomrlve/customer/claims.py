@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from ecomrlve.customer import errand_cues
 from ecomrlve.customer.dates import dates_in
 from ecomrlve.customer.ledger import Slot
-from ecomrlve.customer.mentions import mentions
+from ecomrlve.customer.mentions import mentions, yes_or_no
 from ecomrlve.customer.values import NUMBER_WORDS, unit_words
 from ecomrlve.customer.words import is_number, number
 
@@ -21,7 +22,8 @@ _MEASURE = re.compile(
 )
 _MULTIPLE = re.compile(r"(?<![\w.])(?:x\s?(\d{1,2})|(\d{1,2})\s?x)(?![\w.])")
 _ORDER_ID = re.compile(r"\bo[0-9a-hjkmnp-tv-z]{7}\b")
-_MONEY = re.compile(r"\$\s?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?)\s?(?:dollars|bucks|usd|\$)")
+_MONEY = re.compile(r"\$\s?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?)\s?(?:dollars?|bucks?|usd|\$)")
+_TAG = re.compile(r",? (?:right|no|correct|yes|ok|okay|true)\W*$")
 # What a wish sounds like, for those that are told from each other by words alone.
 _SIGNS: dict[str, dict[str, str]] = {
     "refund": {"store_credit": r"store credit|voucher", "original_payment": r"original|card|way you paid|how you paid"},
@@ -58,6 +60,9 @@ def stated(slot: Slot, sentence: str) -> bool | None:
         sentence: Lower-case text.
     """
     kind = slot.kind
+    if kind in ("tie", "fallback", "priority"):
+        return None  # not told by a value alone
+    sentence = _TAG.sub("", sentence)
     attribute = slot.attribute if slot.attribute in ("reason", "opened", "channel") else kind
     if kind == "eta":
         return (
@@ -74,14 +79,22 @@ def stated(slot: Slot, sentence: str) -> bool | None:
         days = {day.day for day in dates_in(sentence)}
         return slot.value in days if days else None
     if kind == "quantity" or slot.attribute == "quantity":
+        # Numbers in a title count nothing: "the Webcam, 60 fps".
+        for part in slot.item_name.casefold().split(","):
+            sentence = sentence.replace(part.strip(), " ") if part.strip() else sentence
         counts = _counts(sentence)
         return slot.value in counts if counts else None
     if kind == "budget" or slot.attribute in ("price", "paid", "order_total", "amount"):
+        if kind == "budget" and not errand_cues.about_all(sentence) and "budget" not in sentence:
+            return None
         sums = {float((one or two).replace(",", "")) for one, two in _MONEY.findall(sentence)}
         return any(abs(value - float(slot.value)) < 0.005 for value in sums) if sums and is_number(slot.value) else None
     values = list(slot.value) if isinstance(slot.value, list | tuple) else [slot.value]
     if all(is_number(value) for value in values):
         return _by_number(slot, values, sentence)
+    answer = yes_or_no(slot.value)
+    if answer is not None:
+        return _answered(slot, sentence, answer)
     if any(mentions(sentence, _one(slot, value)) or _stands(str(value), sentence) for value in values):
         return True
     others = [word for word in slot.choices if word not in values and _stands(word, sentence)]
@@ -92,7 +105,22 @@ def _one(slot: Slot, value: Any) -> Slot:
     return Slot(slot.key, "constraint", slot.attribute, "eq", value, label=slot.label, unit=slot.unit)
 
 
+def _answered(slot: Slot, sentence: str, answer: bool) -> bool | None:
+    """For a yes/no attribute, whether the sentence grants or denies it as the customer wants it."""
+    place = sentence.find(slot.label.casefold()) if slot.label else -1
+    if place < 0:
+        return None
+    denied = re.search(r"(?:\bno|\bnot|n't|\bwithout)(?: \w+){0,3} ?$", sentence[:place]) is not None
+    return denied != answer
+
+
 def _stands(word: str, sentence: str) -> bool:
+    if len(word) == 1 and word.isalpha():
+        letter = word.casefold()
+        return (
+            re.search(rf"\b(?:size|be|in|an?|version) {letter}(?!\w)|\b{letter} (?:size|version|one)\b", sentence)
+            is not None
+        )
     return len(word) > 1 and re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", sentence) is not None
 
 
@@ -134,4 +162,15 @@ def _by_number(slot: Slot, values: list[Any], sentence: str) -> bool | None:
         if units and not after.startswith(units):
             continue
         found.add(number(_WORDS[word]) if word.isalpha() else number(float(word.replace(",", ""))))
-    return bool(found & {number(value) for value in values}) if found else None
+    if found & {number(value) for value in values}:
+        return True
+    # Another number of that unit may be another attribute's, unless this one is named.
+    names = {
+        word
+        for text in (slot.label, slot.attribute.replace("_", " "), *slot.synonyms)
+        for word in text.casefold().split()
+    }
+    named = slot.attribute in ("rating", "ship_days", "days_since_purchase") or names & set(
+        re.findall(r"[a-z]+", sentence)
+    )
+    return False if found and named else None

@@ -97,7 +97,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
         "I see that {title} is out of stock",
         "{title} can't be had any more",
         "you can't offer me {title}, there's none left",
-        "{title} seems to be gone already",
+        "it seems that {title} can't be had any more",
     ),
     "wrong_product": (
         "that's not quite the right one, for {name} I mean {want}",

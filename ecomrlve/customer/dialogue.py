@@ -192,10 +192,10 @@ class Customer:
             return self._quit(draft, facts)
         return self._reply(draft, facts.turn, facts) if draft.acts else None
 
-    def thank(self, turn: int) -> Reply:
-        """The last word after an accepted answer."""
+    def thank(self, turn: int, *, more: bool = False) -> Reply:
+        """The last word after an accepted answer; with `more`, another matter follows."""
         draft = _Draft()
-        self._add(draft, turn, "thanks", [], always=True)
+        self._add(draft, turn, "thanks", [], {"more": more}, always=True)
         return self._reply(draft, turn)
 
     def _answer(self, draft: _Draft, facts: TurnFacts) -> None:
@@ -235,7 +235,8 @@ class Customer:
             return
         if asks.how_many and self._counts_items():
             # A number that was never named is one; to call it unimportant would be untrue.
-            words = ONE_OF_IT if asks.how_many == "item" else ONE_OF_EACH
+            several = sum(slot.kind == "item" for slot in self.ledger.slots.values()) > 1
+            words = ONE_OF_EACH if several and asks.how_many != "item" else ONE_OF_IT
             draft.parts.append(Stream("words", *self._key, facts.turn, "one").choice(words))
             draft.acts.append("repeat")
         if asks.open and not busy:
@@ -245,8 +246,8 @@ class Customer:
             return
         elif asks.asked and not busy and not facts.reached:
             keys = list(asks.asked[:PER_QUESTION])
-            since = min(self.ledger.sayings[key][0].turn for key in keys)
-            when = "start" if since == 0 else "just now" if since == facts.turn - 1 else "earlier"
+            since = {self.ledger.sayings[key][0].turn for key in keys}
+            when = "start" if since == {0} else "just now" if since == {facts.turn - 1} else "earlier"
             self._add(draft, facts.turn, "repeat", keys, {"when": when})
         elif asks.about and not busy:
             self._add(draft, facts.turn, "unsure", [], {"about": asks.about}, always=True)
@@ -271,7 +272,8 @@ class Customer:
 
     def _due_complaints(self, facts: TurnFacts, asks: Understanding) -> list[Complaint]:
         """Complaints are made when the customer has just seen something: a changed cart, products, or it is asked."""
-        if not (facts.changed or facts.shown or asks.confirm):
+        # Whoever wants to have a value confirmed does not ask whether the cart is right.
+        if not (facts.changed or facts.shown or (asks.confirm and not asks.claims)):
             return []
         return [c for c in facts.complaints if c.subject not in self._given_up][:COMPLAINTS_PER_REPLY]
 

@@ -13,7 +13,7 @@ ORIGINAL = (
     "I was [going|about|all set|planning] to buy {title}, but {it_is} [sold out|out of stock]; I need something like {it}",
     "{title} {is} out of stock, so I'm [looking for|after|in need of] the next best thing",
     "[since|as|now that] {title} {is} sold out, I [need|want|am looking for|could use] a substitute",
-    "{title} can't be had any more, I [want|need|would like] something as close to {it} as possible",
+    "{title} {is} not available any more, I [want|need|would like] something as close to {it} as possible",
     "I'm looking for [a replacement|a substitute|an alternative] for {title}, which I can't get because {it_is} sold out",
     "what would you [suggest|recommend|offer me|take] instead of {title}? {Is} [sold out|out of stock]",
     "[a pity|what a pity|sadly|unfortunately], {title} {is} sold out; I [need|want|would like] something [similar|close to {it}|like {it}]",
@@ -23,7 +23,7 @@ ORIGINAL = (
 WHICH_ORIGINAL = (
     "by {name} I mean {what}",
     "with {name}, I mean {what}",
-    "{name} I wanted is {what}",
+    "{name} I wanted was {what}",
     "when I say {name}, I mean {what}",
     "as to which one is sold out: {name}, {what}",
     "it's {what} that I mean by {name}",
@@ -51,7 +51,8 @@ SENDBACK_TAILED = (
     "[to return|return|sending back|going back]: {np}{tail}",
 )
 ORDER = (
-    "where [is|has] my order[| now| at the moment| got to| gone]?",
+    "where is my order[| now| at the moment]?",
+    "where has my order [got to|gone]?",
     "I have [a question|a small question|a quick question] about [an order of mine|one of my orders|my order]",
     "[can|could|would] you [look up|check|track down|find] [an order for me|my order|one of my orders|an order of mine]?",
     "I'd [like|love] to know [what's happening|what's going on|what's up|how things stand|where we are] with my order",
@@ -59,13 +60,13 @@ ORDER = (
     "it's about [an order of mine|my order|one of my orders], I'd like to know [its status|where it is|how it stands]",
     "I'm [waiting|still waiting|curious|keen] to hear about [an order of mine|my order|one of my orders]",
     "please [look up|check|check on|have a look at|track down] [an order for me|my order|one of my orders|an order of mine]",
-    "what's the [status|state|current status|latest] [of|on] my order?",
+    "what's the [status of|state of|current status of|latest on] my order?",
     "[can|could] you [check on|find out about|tell me about|tell me the status of] [an order for me|my order|one of my orders]?",
     "[do you know|can you see|can you tell me|any idea] [where my order is|what became of my order|what's up with my order]?",
     "[I wonder|I've been wondering|I'm wondering] [where my order is|what became of my order|how my order is doing]",
     "[any news|is there any news|is there an update|do you have news] [on|about] [my order|an order of mine|one of my orders]?",
     "[I'd like|I need|I was hoping for] [an update|news|some word] [on|about] [my order|an order of mine|one of my orders]",
-    "[my order is on my mind|I'm calling about my order|this is about my order], [where is it|what's its status|how does it stand]?",
+    "[I'm writing about my order|this is about my order|it's about my order], [where is it|what's its status|how does it stand]?",
     "has [anything|something] happened [with|to] [my order|an order of mine|one of my orders]?",
 )
 ORDER_TAILED = (
@@ -73,7 +74,7 @@ ORDER_TAILED = (
     "I have [a question|a small question|a quick question] about the order{tail}",
     "[can|could|would] you [look up|check|check on|track down|find] the order{tail} [for me|, please]?",
     "I'd [like|love] to know [what's happening|what's going on|what's up|how things stand|where we are] with the order{tail}",
-    "what's the [status|state|current status|latest] [of|on] the order{tail}?",
+    "what's the [status of|state of|current status of|latest on] the order{tail}?",
     "[any news|is there any news|is there an update|do you have news] [on|about] the order{tail}?",
     "[it's|this is|I'm here] about the order{tail}, [what's its status|where is it|how does it stand]?",
     "[I'm wondering|I wonder|I've been wondering] about the order{tail}",
@@ -84,7 +85,7 @@ ORDER_TAILED = (
 )
 # Clauses that follow "the order" or "an air fryer".
 ORDER_TAILS: dict[str, tuple[str, ...]] = {
-    "order_id": (" with the number {v}", " under order number {v}"),
+    "order_id": (" with the number {v}", " with order number {v}"),
     "ordered_on": (" I placed on {v}", " from {v}"),
     "delivered_on": (" that was delivered on {v}", " that arrived on {v}"),
     "bought": (" with {v}", " that has {v} in it"),
@@ -96,7 +97,7 @@ SENDBACK_TAILS: dict[str, tuple[str, ...]] = {
     "paid": (" I paid {v} for", " I bought for {v}"),
 }
 QUESTION = (
-    "I'd [like|love|want|need] to [know|find out|ask|hear] {q}",
+    "I'd [like|love] to [know|find out|ask|hear] {q}",
     "[can|could|would] you [tell me|explain|explain to me|let me know] {q}?",
     "[can|could] you [look up|check|find out|see] {q}?",
     "what I [want to know|need to know|want to ask|would like to know|can't find out] is {q}",
@@ -104,12 +105,12 @@ QUESTION = (
     "please [tell me|look up|check|explain|let me know] {q}",
     "I [need|have] to [find out|know|ask] {q}",
     "[I've been|I keep|I was] [asking myself|wondering|trying to find out] {q}",
-    "[my question is|I have one question:|here's my question:|the question is] {q}",
+    "[my question is|the question is|what I ask myself is] {q}",
     "[I'm wondering|I wonder|I'm curious|I'm not sure|I'm unsure] {q}",
-    "[nobody could tell me|I couldn't find out|your site doesn't tell me|I forgot|I have no idea] {q}",
+    "[nobody could tell me|I couldn't find out|your site doesn't tell me|I've forgotten|I have no idea] {q}",
     "[any idea|can you say|may I ask|might I ask|could I ask] {q}?",
     "[help me understand|help me find out|it would help me to know|I'd be glad to know] {q}",
-    "[tell me|just tell me|one thing]: {q}?",
+    "[just tell me|briefly, tell me|please just tell me] {q}",
 )
 CHOICES = (
     "is it {choices}?",
@@ -127,16 +128,16 @@ PROJECT = (
     "what I have in mind is {project}",
 )
 PROJECT_PARTS = (
-    "I'm [planning|preparing|setting up|putting together] {project} and [need|still need|am missing|want] {list}",
+    "I'm [planning|setting up|putting together] {project} and [need|still need|am missing|want] {list}",
     "for {project} I [need|still need|want|would like|am missing] {list}",
     "I'm [getting|putting|gathering] things together for {project}: {list}",
     "[can|could|would] you help me with {project}? I [need|still need|want] {list}",
     "I have {project} in mind, and for that I [need|want|still need] {list}",
-    "help me [prepare|plan|set up|get ready for] {project}, I [still need|need|want|am missing] {list}",
+    "help me [plan|get ready for|set up] {project}, I [still need|need|want|am missing] {list}",
     "what I [need|still need|want|am missing] for {project} is {list}",
     "[could|can|would] you [put together|find|gather|get me] {list} for {project}?",
     "[my list|the list|the shopping list|what's on the list] for {project}: {list}",
-    "[it's|this is] for {project}: [I need|I want|what's missing is|I'm looking for|please find me] {list}",
+    "for {project} [I'm looking for|please find me|what's missing is] {list}",
 )
 PARTS = (
     "I [need|want|still need] {list}",
@@ -152,7 +153,7 @@ REFERENCE: dict[str, tuple[str, ...]] = {
         "the order number is {v}",
         "it's order {v}",
         "I mean order {v}",
-        "you'll find it under order number {v}",
+        "you'll find it with order number {v}",
         "my order number is {v}",
         "it's about order {v}",
     ),
@@ -209,7 +210,7 @@ REFERENCE: dict[str, tuple[str, ...]] = {
         "I mean the {one} {v}",
         "it's the {one} {v} that I mean",
         "I'm talking about the {one} {v}",
-        "the {one} I bought {was} the {one} {v}",
+        "I bought the {one} {v}",
         "I have the {one} {v}",
     ),
 }
@@ -235,7 +236,7 @@ OF_A_LINE: dict[str, tuple[str, ...]] = {
     "bought": (
         "it's {v} that I mean",
         "I mean {v}",
-        "what I bought is {v}",
+        "what I bought was {v}",
         "I'm talking about {v}",
         "it's about {v}",
         "I bought {v}",
@@ -265,7 +266,7 @@ REFUND: dict[str, tuple[str, ...]] = {
         "I'd like the money back the way I paid",
         "the money should go back to my original payment method",
         "please pay it back the same way I paid",
-        "I want my money back on the original payment method",
+        "I'd like my money back to my original payment method",
         "I'd prefer to get the money the way I paid",
         "send the money back the way I paid, please",
     ),

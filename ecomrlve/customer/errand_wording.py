@@ -235,8 +235,8 @@ BACK = (
     "Good, let's go on with {what}.",
     "Let's return to {what} now.",
     "So, where were we with {what}?",
-    "And now again to {what}, please.",
-    "We still have to finish {what}.",
+    "And now back to {what}, please.",
+    "We still have to settle {what}.",
 )
 NEXT = (
     "Thanks! One more thing.",

@@ -208,11 +208,29 @@ def about_original(slots: Sequence[Slot], stream: Stream) -> list[str]:
     return [pick(errand_forms.WHICH_ORIGINAL, stream).format(name=the(squeeze(slots[0].item_name)), what=what)]
 
 
+# After these, another lead would be one too many: "for the belt, as to the buckle".
+_NO_SECOND_LEAD = (
+    "for",
+    "as",
+    "regarding",
+    "concerning",
+    "speaking",
+    "with",
+    "in",
+    "within",
+    "please",
+    "when",
+    "above",
+)
+
+
 def aimed(clause: str, name: str, stream: Stream) -> str:
     """The clause with what it is about in front, unless it says so itself."""
     if name in clause:
         return clause
-    return f"{stream.choice(('for', 'as for', 'with'))} {name}, {clause}"
+    if clause.split(" ", 1)[0].strip(",:") in _NO_SECOND_LEAD:
+        return f"{name}: {clause}"
+    return f"{stream.choice(('for', 'as for'))} {name}, {clause}"
 
 
 def differing(slot: Slot, old: float, stream: Stream) -> str:

@@ -87,6 +87,7 @@ class Grammar:
                 - ``open``: ``follow``, where the opening goes on after such words;
                 - ``clarify``, ``repeat``: ``agree``, "yes", "no" or "almost", to what the agent took to be so;
                 - ``repeat``: ``when`` it was said: "start", "just now" or "earlier";
+                - ``thanks``: ``more``, where another matter follows, so that nobody says goodbye yet;
                 - ``unsure``: ``about``, what was asked, or None;
                 - ``give_up``: ``item_name``;
                 - ``chat``: ``why``, one of ``shown_fine``, ``working``, ``greeting``, ``other``;
@@ -205,6 +206,8 @@ class _Saying:
         return f"{goodbye} {self._led('quit', slots)}" if slots else goodbye
 
     def thanks(self, slots: list[Slot]) -> str:
+        if self.context.get("more"):
+            return self._after(pick(wording.GO_ON, self.stream), slots)
         return self._after(pick(_of(self.env, wording.THANKS, errand_wording.THANKS), self.stream), slots)
 
     def chat(self, slots: list[Slot]) -> str:
@@ -315,7 +318,10 @@ class _Saying:
         return text, [slot for slot in loose if slot not in constraints[:count]]
 
     def _mods(self, constraints: Sequence[Slot]) -> str:
-        mods = [mod(slot, self.stream) for slot in constraints]
+        # What is a clause of its own comes last: "in black that must be foldable", not the other way round.
+        mods = sorted(
+            (mod(slot, self.stream) for slot in constraints), key=lambda text: text.startswith(("that ", "which "))
+        )
         return " ".join(mods) if len(mods) == 2 and self.stream.chance(0.5) else listed(mods)
 
     def _loose(self, constraints: list[Slot]) -> list[str]:
@@ -401,7 +407,7 @@ class _Saying:
         return [*clauses, pick(wording.LIST_LAST, self.stream).format(name=last)]
 
     def _ranked(self, ranked: list[Slot]) -> list[str]:
-        clauses = [priority(slot, self.stream, self.pronoun) for slot in ranked]
+        clauses = [priority(slot, self.stream, self.pronoun, alone=len(ranked) == 1) for slot in ranked]
         if len(clauses) == 2 and self.stream.chance(0.5):
             return [f"{clauses[0]}; {clauses[1]}" if self.stream.chance(0.3) else f"{clauses[0]}, and {clauses[1]}"]
         return clauses

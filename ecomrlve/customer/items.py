@@ -35,7 +35,7 @@ def thing(name: str, slots: Sequence[Slot], stream: Stream, *, aside: bool = Fal
     quantity = next((slot for slot in slots if slot.kind == "quantity"), None)
     text, tail = name, ""
     if quantity is not None:
-        form = pick(("{n} of {name}", "{n} of {name}", "{n} times {name}", "{digits}x {name}"), stream)
+        form = pick(("{n} of {name}", "{n} of {name}", "{digits}x {name}"), stream)
         text = form.format(n=say_count(quantity.value, stream), digits=quantity.value, name=name)
     for slot in slots:
         if slot.kind in ("variant", "constraint"):

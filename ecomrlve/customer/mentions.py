@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ecomrlve.customer.dates import dates_in
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.values import WEEKS, count_word, unit_words
-from ecomrlve.customer.words import bare, is_number, number
+from ecomrlve.customer.words import bare, is_number, number, singular_unit
 from ecomrlve.shop.questions import fact_in
 
 _TOKEN = re.compile(
@@ -126,7 +126,8 @@ def _near(tokens: Sequence[Token], place: int, words: set[str], before: int, aft
 
 def _label_words(slot: Slot) -> set[str]:
     texts = (slot.label or slot.attribute.replace("_", " "), *slot.synonyms)
-    return {token.word for text in texts for token in _tokens(text) if token.word not in ("of", "the", "number")}
+    words = {token.word for text in texts for token in _tokens(text) if token.word not in ("of", "the", "number")}
+    return words | {singular_unit(word) for word in words}  # "1 pocket"
 
 
 def _denied(tokens: Sequence[Token], place: int, reach: int) -> bool:
@@ -161,7 +162,7 @@ def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
             continue
         follower = tokens[place + 1].word if place + 1 < len(tokens) else ""
         if slot.attribute == "price" or slot.unit == "$":
-            good = token.before == "$" or follower in ("dollars", "dollar", "bucks", "usd")
+            good = token.before == "$" or follower in ("dollars", "dollar", "bucks", "buck", "usd")
         elif token.before == "$":
             good = False
         elif slot.attribute == "rating":
@@ -288,7 +289,7 @@ def _date_found(text: str, day: str, delivered: bool) -> bool:
 
 def _is_money(tokens: Sequence[Token], place: int) -> bool:
     follower = tokens[place + 1].word if place + 1 < len(tokens) else ""
-    return tokens[place].before == "$" or follower in ("dollars", "dollar", "bucks", "usd")
+    return tokens[place].before == "$" or follower in ("dollars", "dollar", "bucks", "buck", "usd")
 
 
 def _money_found(tokens: Sequence[Token], value: Any, total: bool) -> bool:
@@ -346,7 +347,12 @@ def _refund_found(tokens: Sequence[Token], value: str) -> bool:
 
 def _wish_found(tokens: Sequence[Token], value: str) -> bool:
     exchange = any(token.word in _EXCHANGE and not _denied(tokens, at, 5) for at, token in enumerate(tokens))
-    suggest = any(token.word in _SUGGEST and not _denied(tokens, at, 5) for at, token in enumerate(tokens))
+    # "Thanks for the suggestions" asks for none.
+    thanked = {token.sentence for token in tokens if token.word in ("thanks", "thank")}
+    suggest = any(
+        token.word in _SUGGEST and token.sentence not in thanked and not _denied(tokens, at, 5)
+        for at, token in enumerate(tokens)
+    )
     if value == "exchange":
         return exchange
     if value == "refund_and_suggestion":

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ecomrlve.catalog.columns import Catalog
 from ecomrlve.customer.grammar import Grammar
 from ecomrlve.customer.ledger import Slot
-from ecomrlve.customer.model import Completions, ModelError
+from ecomrlve.customer.model import Completions, EndpointModel, LocalModel, ModelError
 from ecomrlve.customer.model_check import objections, plain
 from ecomrlve.customer.model_prompt import again, messages, names_in
 from ecomrlve.errors import TrajectoryError
@@ -362,6 +362,20 @@ def grammar_of(record: Any, catalog: Catalog) -> ModelGrammar | None:
         raise TrajectoryError("its phrasing is not a model's name with what it said")
     cache = PhraseCache(entries=said, model=str(record.get("model", "")))
     return ModelGrammar(None, cache=cache, vocabulary=vocabulary_of(catalog))
+
+
+def grammar_by(name: str, url: str, cache: Path | None, catalog: Catalog) -> ModelGrammar:
+    """A grammar whose words a model chooses, as commands and the page name it.
+
+    Args:
+        name: The model's name on the server, or a Hub id or folder.
+        url: The server; empty for a checkpoint on this machine. Its key is read from ECOMRLVE_CUSTOMER_KEY.
+        cache: A file of what was said, read and added to; None to keep it in memory.
+        catalog: The catalog that is spoken of.
+    """
+    key = os.environ.get("ECOMRLVE_CUSTOMER_KEY")
+    model: Completions = EndpointModel(name, base_url=url, api_key=key) if url else LocalModel(name)
+    return ModelGrammar(model, cache=PhraseCache(cache), vocabulary=vocabulary_of(catalog))
 
 
 _VALUE_ATTRIBUTES = re.compile(r"^(?:brand|colou?r|material|.*_(?:material|colou?r))$")

@@ -35,13 +35,12 @@ GREETINGS: dict[str, tuple[str, ...]] = {
         f"{_HELLO}[!|,|.]",
         f"{_HELLO}[!|,]",
         f"{_DAY}[!|,|.]",
-        f"{_HELLO}, [a question|one question|a quick question|just a question]:",
         f"{_HELLO} [again|everyone|team][!|,|.]",
     ),
-    "terse": ("[Hi|Hello|Hey|Morning|Evening|Hiya][.|,|!]", "[Hi|Hello|Hey][.|,]", "[Question|Request|Quick one]:"),
+    "terse": ("[Hi|Hello|Hey|Morning|Evening|Hiya][.|,|!]", "[Hi|Hello|Hey][.|,]"),
     "chatty": (
         "[Hi|Hey|Hello] there[!|, lovely to meet you!|, nice to find someone here!]",
-        "[Hey|Hi|Hello], how [are you|are you doing|is it going|'s your day been|'s everything]?",
+        "[Hey|Hi|Hello], how[ are you| are you doing| is it going|'s your day been|'s everything]?",
         "[Hello|Hi|Hey], [hope you're well|hope you're having a good day|hope all is well with you][!|.]",
         "[Good to|So good to|Nice to|Glad to] find [you|somebody|someone] here!",
         f"{_DAY} [to you|to all of you|from a rainy town|from my kitchen table]!",
@@ -50,7 +49,7 @@ GREETINGS: dict[str, tuple[str, ...]] = {
     "hurried": (
         "[Hi|Hey|Hello|Morning], [quick one|short on time|in a rush here|got two minutes|just quickly|no time to lose]:",
         "[Hi|Hey|Hello], I'm [in a rush|in a hurry|short of time|between two meetings|about to leave|on my way out]:",
-        "[Quick question|Quick one|In a hurry|In a rush|No time to browse|Between meetings]:",
+        "[Quick one|In a hurry|In a rush|No time to browse|Between meetings]:",
         "[Hi|Hey|Hello|Morning][,|!]",
     ),
     "polite": (
@@ -105,7 +104,7 @@ REMARKS: dict[str, tuple[str, ...]] = {
         *_ANYBODY,
         "I should have ordered [earlier|sooner|it last week][, it seems|, I know|].",
         "[Just|That's just] my luck.",
-        "I'd been [looking forward to|counting on|saving up for|so set on] it.",
+        "I'd been [looking forward to|counting on|saving up for] it.",
         "I had my heart set on [something|it|that one].",
         "I've checked your page [three times|every day|again and again] [today|this week|by now].",
         "[What a pity|Such a shame|That's a pity|How annoying], [I liked it|it was just right|I had it on my list].",
@@ -152,7 +151,7 @@ REMARKS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-_THANKS = "[Thanks|Thank you|Many thanks|Thanks a lot|Cheers]"
+_THANKS = "[Thanks|Thank you|Many thanks|Cheers]"
 CLOSINGS: dict[str, tuple[str, ...]] = {
     "": (
         f"{_THANKS}[!|.| in advance.| in advance!| for your help.]",
@@ -167,9 +166,8 @@ CLOSINGS: dict[str, tuple[str, ...]] = {
     "chatty": (
         "[I'm all ears|I'm curious what you'll say|I can't wait to hear from you|I'm so curious][!|.]",
         "[What do you think|What do you say|How does that sound|Is that something you can do]?",
-        "[I know, I talk too much|Sorry for the long story|Enough from me|That's my story]"
-        "[, over to you| for today|, now it's your turn|][!|.]",
-        f"{_THANKS}[ in advance| so much| already| for listening][, you're a star|]!",
+        "[I know, I talk too much|Sorry for the long story|Enough from me][, over to you|, now it's your turn|][!|.]",
+        "[Thanks|Thank you] [in advance|so much|already|for listening][, you're a star|]!",
         "[I'm sure|I bet|I have a feeling] you [know what to do|can help|know your way around][!|.]",
     ),
     "hurried": (
@@ -183,14 +181,13 @@ CLOSINGS: dict[str, tuple[str, ...]] = {
         "[Thank you|Thank you very much|Thank you so much|Many thanks] [in advance|for your help|for your trouble|for your"
         " kind help][.|!]",
         "I would [very much|really|] [appreciate|be grateful for|be glad of] [your help|your advice|any help].",
-        "[Would|Could] you be so kind [as to help me|and help me|as to look into it]?",
+        "[Would|Could] you be so kind [as to help me|as to look into it]?",
         "[Please take your time|There is no need to hurry on my account|I am happy to wait][.|, of course.]",
         "[Kind|Best|Warm] regards.",
     ),
     "unsure": (
         "[Does that make sense|Is that clear enough|Do you know what I mean|Is that enough to go on]?",
         "[I hope that makes sense|I hope that's clear|I hope I put that right|I don't know how else to put it].",
-        "[I think so, at least|At least I think so|Or so I think|If I'm not mistaken].",
         "[Maybe|Perhaps] you can [help|guide me|point the way|ask me what you need to know][.|?]",
         "[I might have|I may have|I've probably] [forgotten something|left something out|missed something].",
     ),

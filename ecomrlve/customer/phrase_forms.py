@@ -58,7 +58,7 @@ SPECIAL: dict[str, dict[str, Forms]] = {
                 "I want at least {v} in the reviews",
                 "{it} [should|must] have [{v} or more|at least {v}]",
                 "nothing below {v}[, please|]",
-                "the reviews should [come to|be at|average] {v} or better",
+                "the reviews should [come to|average] {v} or better",
                 "[other buyers|people|reviewers] should have given {obj} at least {v}",
                 "I won't [take|accept] less than {v}",
             ),
@@ -74,7 +74,7 @@ SPECIAL: dict[str, dict[str, Forms]] = {
         "le": (
             (
                 "delivered within {v}", "arriving within {v}", "with delivery in {v} or less", "here in at most {v}",
-                "that [arrives|gets here|is delivered] within {v}", "[delivered|arriving] in {v} at the latest",
+                "that [arrives|gets here|is delivered] within {v}", "[delivered|arriving] within {v}",
             ),
             (
                 "{it} [must|should|has to|needs to] [arrive|be here|get here] within {v}",
@@ -82,7 +82,7 @@ SPECIAL: dict[str, dict[str, Forms]] = {
                 "delivery [shouldn't|mustn't|can't] take [longer|more] than {v}",
                 "{it} should be here in {v} or less",
                 "I can wait {v} at most",
-                "[within|in] {v} [at the latest|at most] I [need|want] {obj} in my hands",
+                "I need {obj} in my hands within {v}",
                 "I'd like {obj} delivered within {v}",
             ),
             ("delivery within {v}", "{v} or less for delivery", "delivery in at most {v}", "here within {v}"),
@@ -106,8 +106,8 @@ SPECIAL: dict[str, dict[str, Forms]] = {
                 "the brand [should|must|has to] be {v}",
                 "I only [want|buy|trust] {v}",
                 "I want {obj} from {v}",
-                "[as for the brand,|as to the brand,|the make:] {v} [only|please|it must be]",
-                "I [always buy|stick to|like|swear by] {v}, [so it should be that brand|so please that brand]",
+                "[as for the brand,|as to the brand,|the make:] {v} [only|please]",
+                "I [always buy|stick to|like|swear by] {v}, so [please nothing else|nothing else will do]",
             ),
             ("brand: {v}", "from {v}", "by {v} only", "{v} brand", "made by {v}"),
         ),
@@ -120,8 +120,8 @@ LOOKS: dict[str, Forms] = {
             "I want {obj} in {v}",
             "the {label} [should|must|has to] be {v}",
             "{it} should come in {v}",
-            "I'd like {v} for the {label}",
-            "[please, in|in] {v}, [please|if you can|that's the {label} I want]",
+            "I'd like {obj} in {v}",
+            "in {v}, [please|if you can|that's the {label} I want]",
             "I'm [thinking of|after|set on] {v} for the {label}",
         ),
         ("in {v}", "{label}: {v}", "{v} for the {label}"),
@@ -155,7 +155,6 @@ LOOKS: dict[str, Forms] = {
             "I [want|need|would like] {v} as the {label}",
             "when it comes to the {label}, I [need|want] {v}",
             "[regarding|concerning|as to|speaking of] the {label}: {v}",
-            "{v} [would be|is] the {label} I [need|want|have in mind]",
         ),
         ("{label}: {v}", "{v} as the {label}", "{label} {v}"),
     ),
@@ -185,13 +184,13 @@ COUNTED: Forms = (
 )
 # Yes/no attributes: (is, is not) for labels that describe, (has, has not) for those that name a part.
 IS: Forms = (
-    ("that should be {label}", "which must be {label}", "that [is|has to be] {label}"),
+    ("that [is|has to be] {label}", "which must be {label}"),
     ("{it} [must|should|has to|needs to] be {label}", "{label} is a must", "I want {obj} to be {label}"),
     ("{label}: yes", "{label}", "must be {label}"),
 )
 IS_NOT: Forms = (
     ("that should not be {label}", "which must not be {label}"),
-    ("{it} must not be {label}", "{it} shouldn't be {label}", "I want {obj} not {label}"),
+    ("{it} must not be {label}", "{it} shouldn't be {label}"),
     ("{label}: no", "not {label}"),
 )
 HAS: Forms = (
@@ -200,7 +199,6 @@ HAS: Forms = (
         "{it} [must|should|has to] have {label}",
         "{it} should come with {label}",
         "I need {obj} with {label}",
-        "I insist on {label}",
     ),
     ("with {label}", "{label}: yes"),
 )
@@ -221,7 +219,7 @@ FIRST = (
     "most of all I care about {n}",
     "my [first|top|main] priority is {n}",
     "{n} matters most to me",
-    "{n} comes first for me, that's my top priority",
+    "{n} comes first for me",
     "above all [I look at|I care about|it's about] {n}",
     "if I have to choose, {n} matters more than the rest",
 )
@@ -234,4 +232,10 @@ SECOND = (
     "the second most important thing is {n}",
     "{n} comes second",
     "the next most important thing is {n}",
+)
+SECOND_ALONE = (
+    "my second priority is {n}",
+    "the second most important thing is {n}",
+    "in second place, {n} matters to me",
+    "{n} is my second priority",
 )

@@ -15,7 +15,7 @@ from ecomrlve.customer import phrase_forms as forms
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import yes_or_no
 from ecomrlve.customer.values import say_amount
-from ecomrlve.customer.words import a, amount, is_number, is_plural, listed, number, pick, squeeze
+from ecomrlve.customer.words import a, amount, is_number, is_plural, listed, number, pick, singular_unit, squeeze
 from ecomrlve.streams import Stream
 
 
@@ -114,13 +114,19 @@ def _answer_forms(label: str, answer: bool, shape: int) -> tuple[str, ...]:
     return (forms.HAS if answer else forms.HAS_NOT)[shape]
 
 
+def _counted(label: str, value: Any) -> str:
+    """What a number counts: "pockets", or "pocket" if it is one."""
+    counted = label[10:] if label.startswith("number of ") else label
+    return singular_unit(counted) if value == 1 and " " not in counted else counted
+
+
 def _said(slot: Slot, shape: int, stream: Stream, pronoun: Pronoun) -> str:
     label = label_of(slot)
     return pick(_forms(slot, shape), stream).format(
         v=say_value(slot, slot.value, stream),
         label=label,
         a_label=a(label),
-        counted=label[10:] if label.startswith("number of ") else label,
+        counted=_counted(label, slot.value),
         it=pronoun.subject,
         obj=pronoun.object,
     )
@@ -183,11 +189,11 @@ def _variant_short(slot: Slot, stream: Stream) -> str:
     return stream.choice((f"the {words} version", f"{label_of(slot)}: {words}", f"{label_of(slot)} {words}"))
 
 
-def priority(slot: Slot, stream: Stream, pronoun: Pronoun = IT) -> str:
-    """What matters first or second, as a clause."""
+def priority(slot: Slot, stream: Stream, pronoun: Pronoun = IT, *, alone: bool = False) -> str:
+    """What matters first or second, as a clause; alone, the second does not go on from a first."""
     nouns = forms.PRIORITY_NOUNS.get(slot.attribute, ("the {label}",))
     if slot.attribute == "brand" and not slot.value:
         nouns = ("the brand", "which brand it is")
     value = squeeze(str(slot.value)) if slot.value else ""
     noun = pick(nouns, stream).format(v=value, it=pronoun.subject, label=label_of(slot))
-    return pick(forms.FIRST if slot.rank != 2 else forms.SECOND, stream).format(n=noun)
+    return pick(forms.FIRST if slot.rank != 2 else forms.SECOND_ALONE if alone else forms.SECOND, stream).format(n=noun)

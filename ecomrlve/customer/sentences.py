@@ -142,7 +142,8 @@ class Sentence:
 @lru_cache(maxsize=2048)
 def sentences(message: str) -> tuple[Sentence, ...]:
     """The sentences of a message, in order."""
-    text = message[:MOST_READ].casefold().replace("’", "'").replace("`", "'").replace("_", " ").replace("#", "number ")
+    text = message[:MOST_READ].casefold().replace("’", "'").replace("`", "'").replace("_", " ")
+    text = text.replace("# of", "number of")
     parts = [part.strip() for part in _ENDS.split(text) if part and part.strip()]
     found = tuple(_read(part) for part in parts)
     if found and not any(sentence.asks for sentence in found) and _is_fragment(parts[-1]):

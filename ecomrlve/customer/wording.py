@@ -19,13 +19,13 @@ PD_NEEDS = (
     "I'm in the market for {np}",
     "[can|could|would] you [recommend|suggest] {np}?",
     "I [want|plan|have decided|am planning|was hoping] to [get|buy] {np}",
-    "[what|which] would you [suggest|recommend|show me] if I [want|need|were after] {np}?",
+    "[what|which] would you [suggest|recommend|show me] if I [wanted|needed|were after] {np}?",
     "please [find me|help me find|show me] {np}",
     "[any chance|is there any chance] you [sell|have|carry] {np}?",
     "help me [choose|pick|find] {np}, please",
     "[what I need is|it's time for|I've set my mind on|I've decided on|on my list today:] {np}",
     "[I'd appreciate help|I need a hand|I could use some advice] [finding|choosing|picking] {np}",
-    "[where do I find|do you know where I find|have you got|would you have] {np}?",
+    "[where do I find|do you know where I can find|have you got|would you have] {np}?",
     "[a friend|my partner|somebody] said you might have {np}",
 )
 PD_TERSE = (
@@ -86,7 +86,7 @@ LIST_LAST = (
 LEADS: dict[str, tuple[str, ...]] = {
     "clarify": (
         "", "", "Sure.", "Good question.", "Right,", "Oh, I should have said:", "Let me think.", "Well,", "Of course.",
-        "To answer that:", "Fair point.", "Ah yes,",
+        "Ah yes,",
     ),
     "elaborate": (
         "By the way,", "Oh, and", "While we're at it,", "I should add:", "That reminds me:", "Something else:",
@@ -117,7 +117,7 @@ LEADS: dict[str, tuple[str, ...]] = {
         "For the record,", "Just so you know:", "What I wanted, in case it still helps:",
         "What you never asked:", "To be clear:", "All I wanted to add:",
     ),
-    "more": ("", "Also,", "And", "Besides,"),
+    "more": ("", "", "Also,", "And"),
 }  # fmt: skip
 
 # Where something was said before.
@@ -143,7 +143,6 @@ AGREE: dict[str, tuple[str, ...]] = {
         "Yes,",
         "[Yes|Right|Exactly|Correct|That's right][.|,|:]",
         "[You've got it|You've understood me][:|.]",
-        "Yes, [as I said|just like that]:",
     ),
     "no": (
         "No,",
@@ -179,6 +178,8 @@ CONFIRMS: dict[str, tuple[str, ...]] = {
         "Wonderful, that's what I meant.",
     ),
 }
+# After an answer, where the talk goes on.
+GO_ON = ("[Good|Great|Okay|All right|Perfect|Fine|Right].", "[That's settled|That's clear|That helps|Good to know].")
 THANKS: dict[str, tuple[str, ...]] = {
     "E_CART": (
         "Thanks, that's great!",
@@ -206,7 +207,7 @@ NOTHING_ELSE: tuple[str, ...] = (
     "No, there's nothing to add.",
     "I think you know everything now.",
     "That was it, nothing more.",
-    "No more wishes from my side.",
+    "Nothing more from me.",
     "Nothing else comes to mind.",
 )
 UNSURE_ABOUT = (
@@ -303,14 +304,13 @@ SWITCH = (
 INSTEAD = ("{new} instead of {old}", "{new}, not {old} any more", "{new} rather than {old}")
 
 # What a hesitant or a polite customer puts round what it says.
-HESITATIONS = ("Hmm,", "Let me see,", "Er,", "I'm not quite sure how to put it, but", "If I think about it,")
+HESITATIONS = ("Hmm,", "Let me see,", "Er,", "Come to think of it,")
 KIND_WORDS = ("That would be kind.", "I'd be grateful.", "I hope that's possible.", "I appreciate your help.")
 
 # Items, apart from the opening. {mods} is ", in size XS" or the like; {what} a list of notes.
 ITEM_NEEDS = (
     "I need {thing}",
     "I want {thing}",
-    "it's {thing} that I need",
     "I'd like {thing}",
     "please get me {thing}",
     "make it {thing}",
@@ -320,8 +320,7 @@ ITEM_NOTES = (
     "{name}: {what}",
     "as for {name}, {what}",
     "about {name}: {what}",
-    "with {name}, I mean {what}",
-    "for {name}, please take {what}",
+    "{name}, please: {what}",
 )
 IF_GONE = (
     "if {name} {is} gone, {then}",
@@ -332,12 +331,12 @@ IF_GONE = (
     "if you can't get {name} because {it_is} sold out, {then}",
 )
 THEN_VARIANT = ("{v} is fine instead", "{v} will do as well", "I'd take {v} instead", "please take {v}")
-THEN_PRODUCT = ("then take {v} instead", "I'd take {v} instead", "please get {v} in its place", "then {v} will do")
+THEN_PRODUCT = ("take {v} instead", "I'd take {v} instead", "please get {v} in its place", "{v} will do")
 THEN_DROP = (
-    "then just leave {it} out",
+    "just leave {it} out",
     "just skip {it}",
-    "then drop {it}",
-    "then forget about {it}",
+    "drop {it}",
+    "forget about {it}",
     "don't bother with something else, leave {it} out",
 )
 
@@ -349,7 +348,7 @@ LOOSE_FRAMES = (
     "I'm after {one} {mods}",
     "it's got to be {one} {mods}",
 )
-AND_ALSO = ("{first}, and {second}", "{first} and {second}", "{first}; {second}", "{first}, also {second}")
+AND_ALSO = ("{first}, and {second}", "{first} and {second}", "{first}; {second}")
 NOTHING_NEW = (
     "I've told you all of that already.",
     "As I said, nothing has changed.",

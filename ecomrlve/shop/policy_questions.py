@@ -239,7 +239,7 @@ REASON_WORDS: dict[str, tuple[str, ...]] = {
         "I simply changed my mind",
         "I no longer want it, I changed my mind",
     ),
-    "does_not_fit": ("it doesn't fit", "it does not fit", "it just doesn't fit me", "the fit is wrong, it doesn't fit"),
+    "does_not_fit": ("it doesn't fit", "it does not fit", "it simply doesn't fit", "the fit is wrong: it doesn't fit"),
     "arrived_late": ("it arrived too late", "it arrived late", "it came too late", "it got here too late"),
 }
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.session import Session, SessionError, Shop, whole
+from ecomrlve.customer.model import ModelError
 from ecomrlve.errors import DifficultyError, SeedError
 
 SEARCH = {"tool_calls": [{"name": "catalog_search", "args": {"query": "mug"}}]}
@@ -102,3 +104,24 @@ def test_a_shop_that_cannot_be_loaded_says_so() -> None:
 
 def test_numbers_are_read_from_text() -> None:
     assert [whole(text) for text in ("7", " 12 ", 3, 4.0, "x", "1.5", None)] == [7, 12, 3, 4, "x", "1.5", None]
+
+
+def test_a_customer_model_is_taken_from_the_environment_and_shared_by_all_games(
+    words_engine: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def down(self: Any, messages: Any, seed: int) -> str:
+        raise ModelError("down")
+
+    monkeypatch.setattr("ecomrlve.customer.model.EndpointModel.complete", down)
+    shop = Shop(load=lambda: words_engine)
+    shop.wait()
+    assert shop.make("E_PD").customer is None
+    monkeypatch.setenv("ECOMRLVE_CUSTOMER_MODEL", "some-model")
+    monkeypatch.setenv("ECOMRLVE_CUSTOMER_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("ECOMRLVE_CUSTOMER_CACHE", str(tmp_path / "said.jsonl"))
+    one, two = shop.make("E_PD"), shop.make("E_CART")
+    assert one.customer is two.customer
+    assert one.customer.model_name == "some-model"
+    observation, _ = one.reset(seed=1, options={"difficulty": 0})  # nobody answers there: the grammar speaks
+    assert observation.messages[0]["content"]
+    assert one.customer.counts.fell_back == 1

@@ -70,8 +70,8 @@ def utterances(env_id: str) -> list[str]:
 @pytest.mark.parametrize(
     ("env_id", "digest"),
     [
-        ("E_PD", "fa2ce485b3c023a665234a6891d90ccf"),
-        ("E_CART", "433c707bda57def440962a86144b193d"),
+        ("E_PD", "a6f19a8d8ec36414fa5153c684f0203c"),
+        ("E_CART", "0b40d15f8fb2d2cd20acfd54b263414d"),
     ],
 )
 def test_the_words_are_as_they_were(env_id: str, digest: str) -> None:

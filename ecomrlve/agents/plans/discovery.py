@@ -52,10 +52,8 @@ def question(memory: Memory, kind: str = "") -> str:
     """
     mine = (hit for hit in memory.hits.values() if not kind or hit["type"].casefold() == kind.casefold())
     names = {name.replace("_", " ") for hit in mine for name in hit.get("attributes", ())}
-    return (
-        f"What do you want in terms of {', '.join([WORDS, *sorted(names)])}, and what matters most to you? "
-        "Is there anything else I should know?"
-    )
+    listed = ", ".join([WORDS, *sorted(names - set(WORDS.split(", ")))])
+    return f"What do you want in terms of {listed}, and what matters most to you? Is there anything else I should know?"
 
 
 def best_first(hits: list[dict[str, Any]], view: Said, k: int) -> list[str]:

@@ -26,7 +26,8 @@ class Shelf:
         # A topic without a phrasing gets one that is near to nothing.
         sizes = [max(1, len(topic.words)) for topic in topics]
         self._starts = np.cumsum([0, *sizes[:-1]]) if topics else np.zeros(0, dtype=int)
-        self._matrix = np.zeros((sum(sizes), vectors.DIMENSIONS), dtype=np.float32)
+        rows = -(-sum(sizes) // vectors.BLOCK) * vectors.BLOCK
+        self._matrix = np.zeros((rows, vectors.DIMENSIONS), dtype=np.float32)
         self._norms = np.full(sum(sizes), np.inf)
         places: dict[str, list[int]] = {}
         for start, topic in zip(self._starts.tolist(), topics, strict=True):
@@ -43,7 +44,8 @@ class Shelf:
         """For every topic, the cosine of a text's vector with the nearest phrasing's: shape (topics,)."""
         if not self.topics:
             return np.zeros(0)
-        return np.maximum.reduceat(vectors.similarities(self._matrix, vector), self._starts)
+        values = vectors.similarities(self._matrix, vector)[: len(self._norms)]
+        return np.maximum.reduceat(values, self._starts)
 
     def words(self, stems: frozenset[str], norm: float) -> np.ndarray:
         """For every topic, the cosine of a text's words with the nearest phrasing's: shape (topics,).

@@ -18,6 +18,7 @@ import numpy as np
 from ecomrlve.errors import CatalogError
 
 DIMENSIONS = 256
+BLOCK = 32  # rows that are multiplied at once
 SCALE = 1000  # length of a text's vector before rounding
 
 
@@ -66,9 +67,11 @@ def vector(text: str) -> np.ndarray:
 def similarities(matrix: np.ndarray, one: np.ndarray) -> np.ndarray:
     """Cosines of a text with others: float64, shape (others,).
 
-    No partial sum of a product of two such vectors is beyond `SCALE` squared, which 24 bits hold.
+    The others come in blocks that are too small to be shared out to threads, which would wait for each other longer
+    than they compute. No partial sum of a product of two such vectors is beyond `SCALE` squared, which 24 bits hold.
     """
-    return (matrix @ one).astype(np.float64) / (SCALE * SCALE)
+    blocks = matrix if len(matrix) % BLOCK else matrix.reshape(-1, BLOCK, matrix.shape[1])
+    return (blocks @ one).reshape(-1).astype(np.float64) / (SCALE * SCALE)
 
 
 def stacked(vectors: Sequence[np.ndarray]) -> np.ndarray:
