@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     r"(?P<number>(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
     r"|(?P<word>[^\W_]+(?:['’][^\W_]+)*)"
 )
-_NEGATIONS = {"no", "not", "never", "nothing", "none", "without", "non", "lack", "lacks", "cannot"}
+_NEGATIONS = {"no", "not", "never", "nothing", "without", "non", "lack", "lacks", "cannot"}
 # What stands before a number and turns the requirement round, by the operator that it contradicts.
 _CONTRADICTIONS = {
     "le": {("at", "least"), ("minimum",), ("minimum", "of"), ("min",), ("over",), ("above",), ("more", "than")},

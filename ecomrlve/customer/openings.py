@@ -183,7 +183,7 @@ CLOSINGS: dict[str, tuple[str, ...]] = {
         "I would [very much|really|] [appreciate|be grateful for|be glad of] [your help|your advice|any help].",
         "[Would|Could] you be so kind [as to help me|as to look into it]?",
         "[Please take your time|There is no need to hurry on my account|I am happy to wait][.|, of course.]",
-        "[Kind|Best|Warm] regards.",
+        "[Best|Many] regards.",
     ),
     "unsure": (
         "[Does that make sense|Is that clear enough|Do you know what I mean|Is that enough to go on]?",

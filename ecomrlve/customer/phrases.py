@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ecomrlve.customer import phrase_forms as forms
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import yes_or_no
-from ecomrlve.customer.values import say_amount
+from ecomrlve.customer.values import say_amount, say_days
 from ecomrlve.customer.words import a, amount, is_number, is_plural, listed, number, pick, singular_unit, squeeze
 from ecomrlve.streams import Stream
 
@@ -58,6 +58,8 @@ def value_words(slot: Slot, value: Any) -> str:
 
 def say_value(slot: Slot, value: Any, stream: Stream) -> str:
     """A value as in `value_words`, in one of the ways in which people say it: "25 bucks"."""
+    if is_number(value) and slot.attribute == "ship_days":
+        return say_days(value, stream)
     if is_number(value) and slot.attribute != "rating":
         return say_amount(value, unit_of(slot), stream)
     return value_words(slot, value)

@@ -50,13 +50,18 @@ def say_amount(value: float | int, unit: str, stream: Stream) -> str:
     """
     if unit == "$":
         return say_money(value, stream)
-    if unit == "days" and value in WEEKS and stream.chance(_WEEKS):
-        return WEEKS[int(value)]
     others = UNIT_WORDS.get(unit)
     if not others or not stream.chance(_OTHER_UNIT):
         return amount(value, unit)
     other = stream.choice(others)
     return f"{number(value)} {singular_unit(other) if value == 1 else other}"
+
+
+def say_days(value: float | int, stream: Stream) -> str:
+    """How many days something may take: "7 days" or "a week"."""
+    if value in WEEKS and stream.chance(_WEEKS):
+        return WEEKS[int(value)]
+    return amount(value, "days")
 
 
 def say_money(value: float | int, stream: Stream) -> str:

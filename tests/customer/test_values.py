@@ -12,7 +12,16 @@ from ecomrlve.customer.items import thing
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import mentions
 from ecomrlve.customer.phrases import mod, need, short
-from ecomrlve.customer.values import NUMBER_WORDS, WEEKS, count_word, say_amount, say_count, say_money, unit_words
+from ecomrlve.customer.values import (
+    NUMBER_WORDS,
+    WEEKS,
+    count_word,
+    say_amount,
+    say_count,
+    say_days,
+    say_money,
+    unit_words,
+)
 from ecomrlve.streams import Stream
 
 OPERATORS = ("le", "ge", "eq")
@@ -105,8 +114,8 @@ def test_money_is_said_in_all_of_its_ways() -> None:
 
 @pytest.mark.parametrize(("days", "words"), sorted(WEEKS.items()))
 def test_a_week_is_said_as_such_and_in_days(days: int, words: str) -> None:
-    assert {say_amount(days, "days", Stream("test", seed)) for seed in range(STREAMS)} == {words, f"{days} days"}
-    assert {say_amount(days + 1, "days", Stream("test", seed)) for seed in range(STREAMS)} == {f"{days + 1} days"}
+    assert {say_days(days, Stream("test", seed)) for seed in range(STREAMS)} == {words, f"{days} days"}
+    assert {say_days(days + 1, Stream("test", seed)) for seed in range(STREAMS)} == {f"{days + 1} days"}
     # Seven hours are no week.
     assert words not in {say_amount(days, "hours", Stream("test", seed)) for seed in range(STREAMS)}
 
