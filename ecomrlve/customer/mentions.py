@@ -199,6 +199,10 @@ def _words_found(tokens: Sequence[Token], slot: Slot, value: str) -> bool:
         # "A" and "I" are words, and "S" or "M" may be initials: only the capital counts, beside what it is about.
         cues = _SINGLE_LETTER_CUES | _label_words(slot)
         return any(tokens[place].raw == value.strip() and _near(tokens, place, cues, 5, 3) for place in places)
+    if value.strip().lower() == "one":
+        # "The one in red" names no value.
+        label = {token.word for token in _tokens(slot.label or slot.attribute.replace("_", " "))}
+        return any(_near(tokens, place, label, 9, 5) for place in places)
     return bool(places)
 
 
