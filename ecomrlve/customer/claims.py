@@ -138,15 +138,11 @@ def _counts(sentence: str) -> frozenset[int]:
     found |= {int(one or two) for one, two in _MULTIPLE.findall(sentence)}
     for match in _NUMBER.finditer(sentence):
         word, after = match.group(1), sentence[match.end() : match.end() + 12]
-        if (
-            "$" in match.group()
-            or "." in word
-            or re.match(r"\s?(?:cm|mm|kg|g|l|ml|w|hours?|days?|stars?|%|inch)", after)
-        ):
+        if "$" in match.group() or "." in word or _MEASURE.match(after):
             continue
         # "The black one" counts nothing.
         if word != "one" or not re.match(r"\s*(?:[,.?!]|$|is\b|that\b|with\b|in\b)", after):
-            found.add(_WORDS.get(word, 0) or int(word.replace(",", "")) if not word.isalpha() else _WORDS[word])
+            found.add(_WORDS[word] if word.isalpha() else int(word.replace(",", "")))
     return frozenset(found)
 
 
@@ -155,7 +151,7 @@ def _by_number(slot: Slot, values: list[Any], sentence: str) -> bool | None:
     units = tuple(unit.casefold() for unit in unit_words(slot.unit)) if slot.unit else ()
     if slot.attribute == "rating":
         units = ("star", "stars", "/5", "out of 5")
-    elif slot.attribute == "ship_days" or slot.attribute == "days_since_purchase":
+    elif slot.attribute in ("ship_days", "days_since_purchase"):
         units = ("day", "days")
     for match in _NUMBER.finditer(sentence):
         word, after = match.group(1), sentence[match.end() :].lstrip(" -")

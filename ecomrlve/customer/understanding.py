@@ -17,7 +17,7 @@ import numpy as np
 
 from ecomrlve.customer import claims, errand_cues
 from ecomrlve.customer.asking.cues import item_words, matter_words, names_slot
-from ecomrlve.customer.asking.evidence import MAY_MATTER
+from ecomrlve.customer.asking.evidence import MAY_MATTER, may_be_about
 from ecomrlve.customer.asking.judgement import NEVER, scores
 from ecomrlve.customer.asking.stems import SMALL_WORDS, content, stems
 from ecomrlve.customer.asking.units import Asking, askings
@@ -32,8 +32,6 @@ _ALL_OF_IT = re.compile(
     r"\b(?:(?:tell|say) me (?:\w+ ){0,3}more|more (?:details?|about)|describe|what do you mean by|details? (?:of|about|on|for)|anything (?:\w+ )?(?:special|particular|else|specific|i should)|"
     r"(?:what|which) (?:exactly|precisely)|which (?:\w+ ){0,4}(?:exactly|precisely)|exactly (?:which|what)|more specific|specifics|what (?:about|kind of|sort of)|requirements?|be like)\b"
 )
-
-
 _MORE = re.compile(
     r"\b(?:tell me (?:\w+ ){0,3}more about|describe|what do you mean by|(?:more )?details? (?:of|about|on|for))\b"
 )
@@ -178,8 +176,7 @@ def _claims(asking: Asking, slots: Sequence[Slot]) -> dict[str, bool]:
     told: dict[str, bool] = {}
     for slot in slots:
         for unit in asking.units:
-            mine = slot.item is None or not unit.items or slot.item in unit.items
-            answer = claims.stated(slot, unit.text) if mine else None
+            answer = claims.stated(slot, unit.text) if may_be_about(unit, slot) else None
             if answer is not None:
                 told[slot.key] = answer or told.get(slot.key, False)
     return told

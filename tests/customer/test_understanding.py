@@ -124,3 +124,9 @@ def test_a_number_is_asked_for_where_there_is_none_to_tell(text: str, expected: 
 
 def test_asking_how_many_without_a_quantity_slot_is_noticed() -> None:
     assert understand("How many do you want?", [s for s in CART if s.kind != "quantity"]).how_many == "all"
+
+
+def test_a_measure_counts_no_pieces_and_a_noun_that_begins_like_a_unit_hides_no_number() -> None:
+    tops = [s for s in CART if s.item == 1]
+    assert understand("So that's three warm tank tops, right?", tops).claims == {"item1:quantity": True}
+    assert "item1:quantity" not in understand("So the tank top is 3 kg, right?", tops).claims

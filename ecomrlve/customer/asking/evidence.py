@@ -255,7 +255,7 @@ def evidence(unit: Unit, slots: Sequence[Slot]) -> np.ndarray:
     of_sentence = near.meanings if unit.whole else _near(scene.shelf, unit.sentence).meanings
     has_unit = [bool(slot.unit and slot.unit != "$" and _unit_pattern(slot.unit).search(unit.text)) for slot in slots]
     own = [slot.item is not None and slot.item in unit.items for slot in slots]
-    told = [_may_be_about(unit, slot) and claims.stated(slot, unit.text) is not None for slot in slots]
+    told = [may_be_about(unit, slot) and claims.stated(slot, unit.text) is not None for slot in slots]
     when = [(1 if time == sides[slot.kind] else -1) if time and slot.kind in sides else 0 for slot in slots]
     base = np.column_stack(
         (
@@ -276,7 +276,8 @@ def evidence(unit: Unit, slots: Sequence[Slot]) -> np.ndarray:
     return rows
 
 
-def _may_be_about(unit: Unit, slot: Slot) -> bool:
+def may_be_about(unit: Unit, slot: Slot) -> bool:
+    """Whether a slot is of an item that the piece is about, or of none."""
     return slot.item is None or not unit.items or slot.item in unit.items
 
 
@@ -300,7 +301,7 @@ def barred(unit: Unit, slots: Sequence[Slot]) -> list[bool]:
     ranks = KIND_PATTERNS["priority"].search(unit.text) is not None and any(slot.kind == "priority" for slot in slots)
     found = []
     for slot in slots:
-        other_item = not _may_be_about(unit, slot)
+        other_item = not may_be_about(unit, slot)
         side = sides.get(slot.kind)
         twin = bool(side) and any(
             _same_fact(other, slot) and other.kind != slot.kind and other.kind in sides for other in slots

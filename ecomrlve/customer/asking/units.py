@@ -24,7 +24,6 @@ class Asking:
 
     Attributes:
         sentence: The sentence.
-        before: The text of the sentence in front of it, or empty.
         units: What in it may ask for something.
         excluded: What it, or the sentence in front of it, says not to be asked for.
         items: The items it names; those of the sentence in front if it names none.
@@ -34,7 +33,6 @@ class Asking:
     """
 
     sentence: Sentence
-    before: str
     units: tuple[Unit, ...]
     excluded: tuple[Unit, ...]
     items: frozenset[int]
@@ -100,7 +98,7 @@ def _asking(
     excluded = tuple(unit(text, text, _named(text, names)) for text in (*sentence.excluded, *left_out) if text.strip())
     # "Apart from the mattress" leaves out the item, "apart from the size of the mattress" only its size.
     without = [unit.items for unit in excluded if unit.items and not content(unit.plain)]
-    return Asking(sentence, context, tuple(units), excluded, items, named, recap, frozenset().union(*without))
+    return Asking(sentence, tuple(units), excluded, items, named, recap, frozenset().union(*without))
 
 
 def _items_of(
