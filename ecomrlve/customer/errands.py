@@ -15,7 +15,19 @@ from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import yes_or_no
 from ecomrlve.customer.phrases import IT, THEY, Pronoun, is_adjective, label_of, mod, need, short
 from ecomrlve.customer.values import say_count, say_money
-from ecomrlve.customer.words import a, article, bare, common_noun, is_plural, listed, money, pick, squeeze, the
+from ecomrlve.customer.words import (
+    a,
+    article,
+    bare,
+    common_noun,
+    is_plural,
+    listed,
+    money,
+    pick,
+    squeeze,
+    statements,
+    the,
+)
 from ecomrlve.shop.questions import REASON_WORDS, fact_clause
 from ecomrlve.streams import Stream
 
@@ -162,7 +174,7 @@ def head(slots: Sequence[Slot], told: list[Slot], stream: Stream, *, opening: bo
 
 
 def _asked(forms: tuple[str, ...], opening: bool) -> tuple[str, ...]:
-    return forms if opening else tuple(form for form in forms if "?" not in form)
+    return forms if opening else statements(forms)
 
 
 def _tail(told: list[Slot], tails: Mapping[str, tuple[str, ...]], stream: Stream) -> str:

@@ -8,17 +8,28 @@ which records what was said, is true by construction; `mentions` checks it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from ecomrlve.customer import errand_wording, errands, openings, wording
 from ecomrlve.customer.complaints import complaint
-from ecomrlve.customer.items import about_item, agreement, named, thing
+from ecomrlve.customer.items import about_item, agreement, listed_items, named, thing
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import mentions, names_item, yes_or_no
 from ecomrlve.customer.phrases import IT, THEY, Pronoun, mod, need, priority, short, value_words, version
 from ecomrlve.customer.values import say_count
-from ecomrlve.customer.words import a, bare, common_noun, is_plural, listed, pick, sentence, squeeze, the, tidy
+from ecomrlve.customer.words import (
+    a,
+    bare,
+    common_noun,
+    is_plural,
+    listed,
+    pick,
+    sentence,
+    squeeze,
+    statements,
+    the,
+    tidy,
+)
 from ecomrlve.streams import Stream
 
 __all__ = ["ACTS", "Grammar", "join", "mentions", "names_item"]
@@ -39,11 +50,6 @@ def join(parts: Sequence[str]) -> str:
         if text and text not in kept:
             kept.append(text)
     return " ".join(kept)
-
-
-@lru_cache(maxsize=8)
-def _statements(forms: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(form for form in forms if not form.endswith("?"))
 
 
 def _of(env: str, shopping: Mapping[str, tuple[str, ...]], errand: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -276,7 +282,7 @@ class _Saying:
             first, loose = self._wanted(heads, loose, opening)
             clauses.append(first)
         if items:
-            listing, owned = self._list(items, owned, opening)
+            listing, owned = listed_items(items, owned, self.stream, style=self.style, opening=opening)
             clauses += listing
         groups: dict[int, list[Slot]] = {}
         for slot in owned:
@@ -309,7 +315,7 @@ class _Saying:
         terse = self.stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(self.style, 0.1))
         # A question is how one opens; said again, it would sound as if nobody had answered.
         form = pick(
-            wording.PD_TERSE if terse else wording.PD_NEEDS if opening else _statements(wording.PD_NEEDS), self.stream
+            wording.PD_TERSE if terse else wording.PD_NEEDS if opening else statements(wording.PD_NEEDS), self.stream
         )
         phrase, noun = listed([a(noun) for noun in nouns]), listed(nouns)
         if tail and "{noun}" in form:
@@ -373,38 +379,6 @@ class _Saying:
         words = mod(slot, self.stream)
         wanted = words if slot.kind == "identify" else f"{self.pronoun.one} {words}"
         return pick(wording.ITEM_NEEDS, self.stream).format(thing=wanted)
-
-    def _list(self, items: list[Slot], owned: list[Slot], opening: bool) -> tuple[list[str], list[Slot]]:
-        """All items by title, each with what belongs to it, and the slots that are left."""
-        mine: dict[str, list[Slot]] = {slot.key: [] for slot in items}
-        keys = {slot.item: slot.key for slot in items}
-        left: list[Slot] = []
-        for slot in owned:
-            place = left if slot.kind == "fallback" or slot.item not in keys else mine[keys[slot.item]]
-            place.append(slot)
-        terse = self.stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(self.style, 0.1))
-        frame = pick(
-            wording.CART_TERSE if terse else wording.CART_NEEDS if opening else _statements(wording.CART_NEEDS),
-            self.stream,
-        )
-        apart = not terse and self.stream.chance(0.35)
-        titles = [(the(squeeze(str(slot.value))), mine[slot.key]) for slot in items]
-        names = [title if apart else thing(title, own, self.stream, aside=True) for title, own in titles]
-        if len(names) > 2 and not terse and self.stream.chance(0.25):
-            clauses = self._one_by_one(names)
-        else:
-            clauses = [frame.format(list=listed(names))]
-        for title, own in titles:
-            if apart and own:
-                clauses += about_item(title, own, self.stream)
-        return clauses, left
-
-    def _one_by_one(self, names: Sequence[str]) -> list[str]:
-        """A list as sentences: "First, I need ...", "then ...", "and finally ..."."""
-        first, *middle, last = names
-        clauses = [pick(wording.LIST_FIRST, self.stream).format(name=first)]
-        clauses += [pick(wording.LIST_NEXT, self.stream).format(name=name) for name in middle]
-        return [*clauses, pick(wording.LIST_LAST, self.stream).format(name=last)]
 
     def _ranked(self, ranked: list[Slot]) -> list[str]:
         clauses = [priority(slot, self.stream, self.pronoun, alone=len(ranked) == 1) for slot in ranked]

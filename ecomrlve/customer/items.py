@@ -9,7 +9,7 @@ from ecomrlve.customer import wording
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.phrases import mod, short, version
 from ecomrlve.customer.values import say_count
-from ecomrlve.customer.words import is_plural, listed, pick, squeeze, the
+from ecomrlve.customer.words import is_plural, listed, pick, squeeze, statements, the
 from ecomrlve.streams import Stream
 
 
@@ -59,6 +59,48 @@ def about_item(name: str, slots: Sequence[Slot], stream: Stream) -> list[str]:
         frame = pick(wording.ITEM_NOTES, stream)
         clauses.insert(0, frame.format(name=the(name), what=listed(notes)))
     return clauses
+
+
+def listed_items(
+    items: Sequence[Slot], owned: Sequence[Slot], stream: Stream, *, style: str, opening: bool
+) -> tuple[list[str], list[Slot]]:
+    """Clauses that name all items by title, each with what belongs to it; and the slots that are left.
+
+    Args:
+        items: The items.
+        owned: Slots that belong to one of them.
+        stream: For the wording.
+        style: One of `wording.STYLES`, or empty.
+        opening: Whether questions may be asked.
+    """
+    mine: dict[str, list[Slot]] = {slot.key: [] for slot in items}
+    keys = {slot.item: slot.key for slot in items}
+    left: list[Slot] = []
+    for slot in owned:
+        place = left if slot.kind == "fallback" or slot.item not in keys else mine[keys[slot.item]]
+        place.append(slot)
+    terse = stream.chance({"terse": 0.9, "hurried": 0.5, "polite": 0.0}.get(style, 0.1))
+    needs = wording.CART_NEEDS if opening else statements(wording.CART_NEEDS)
+    frame = pick(wording.CART_TERSE if terse else needs, stream)
+    apart = not terse and stream.chance(0.35)
+    titles = [(the(squeeze(str(slot.value))), mine[slot.key]) for slot in items]
+    names = [title if apart else thing(title, own, stream, aside=True) for title, own in titles]
+    if len(names) > 2 and not terse and stream.chance(0.25):
+        clauses = _one_by_one(names, stream)
+    else:
+        clauses = [frame.format(list=listed(names))]
+    for title, own in titles:
+        if apart and own:
+            clauses += about_item(title, own, stream)
+    return clauses, left
+
+
+def _one_by_one(names: Sequence[str], stream: Stream) -> list[str]:
+    """A list as sentences: "First, I need ...", "then ...", "and finally ..."."""
+    first, *middle, last = names
+    clauses = [pick(wording.LIST_FIRST, stream).format(name=first)]
+    clauses += [pick(wording.LIST_NEXT, stream).format(name=name) for name in middle]
+    return [*clauses, pick(wording.LIST_LAST, stream).format(name=last)]
 
 
 def _note(slot: Slot, stream: Stream) -> str:

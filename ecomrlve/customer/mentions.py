@@ -10,21 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from ecomrlve.customer.dates import dates_in
 from ecomrlve.customer.ledger import Slot
+from ecomrlve.customer.mention_tokens import Token, is_denied, is_near, label_words, places_of, tokens_of
 from ecomrlve.customer.values import WEEKS, count_word, unit_words
-from ecomrlve.customer.words import bare, is_number, number, singular_unit
+from ecomrlve.customer.words import bare, is_number, number
 from ecomrlve.shop.questions import fact_in
 
-_TOKEN = re.compile(
-    r"(?P<number>(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
-    r"|(?P<word>[^\W_]+(?:['’][^\W_]+)*)"
-)
-_NEGATIONS = {"no", "not", "never", "nothing", "without", "non", "lack", "lacks", "cannot"}
 # What stands before a number and turns the requirement round, by the operator that it contradicts.
 _CONTRADICTIONS = {
     "le": {("at", "least"), ("minimum",), ("minimum", "of"), ("min",), ("over",), ("above",), ("more", "than")},
@@ -69,91 +64,20 @@ _EXPECTED = {"arrive", "arrives", "arriving", "here", "get", "delivered", "come"
 _LEAVE_OUT = {"leave", "skip", "drop", "forget", "without", "bother"}
 
 
-class Token(NamedTuple):
-    """One word or number of a text."""
-
-    word: str  # lower-cased; a number in its plain form
-    raw: str
-    glued: bool  # follows the token before it without a gap, as "W" does in "65W"
-    before: str  # the character in front of it
-    after: str
-    sentence: int
-    clause: int
-
-
-@lru_cache(maxsize=2048)
-def _tokens(text: str) -> tuple[Token, ...]:
-    found: list[Token] = []
-    end, count, clauses = -1, 0, 0
-    for match in _TOKEN.finditer(text):
-        raw = match.group()
-        if match.group("number"):
-            digits = raw.replace(",", "").replace("−", "-")
-            word = number(float(digits)) if "." in digits else digits.lstrip("0") or "0"
-        else:
-            word = raw.lower().replace("’", "'")
-        gap = text[max(end, 0) : match.start()]
-        if found and any(mark in gap for mark in ".!?;\n"):
-            count += 1
-        clauses += bool(found) and any(mark in gap for mark in ".,:!?;()\n")
-        before = text[match.start() - 1] if match.start() else " "
-        after = text[match.end()] if match.end() < len(text) else " "
-        found.append(Token(word, raw, match.start() == end, before, after, count, clauses))
-        end = match.end()
-    return tuple(found)
-
-
-def _places(tokens: Sequence[Token], phrase: str) -> list[int]:
-    """Where the whole words of `phrase` stand, as the index of the first."""
-    words = [token.word for token in _tokens(phrase)]
-    size = len(words)
-    if not size:
-        return []
-    return [
-        start
-        for start in range(len(tokens) - size + 1)
-        if tokens[start].word == words[0]
-        and not tokens[start].glued
-        and (start + size == len(tokens) or not tokens[start + size].glued)
-        and all(tokens[start + step].word == words[step] for step in range(size))
-    ]
-
-
-def _near(tokens: Sequence[Token], place: int, words: set[str], before: int, after: int) -> bool:
-    around = tokens[max(0, place - before) : place] + tokens[place + 1 : place + 1 + after]  # type: ignore[operator]
-    return any(token.word in words and token.sentence == tokens[place].sentence for token in around)
-
-
-def _label_words(slot: Slot) -> set[str]:
-    texts = (slot.label or slot.attribute.replace("_", " "), *slot.synonyms)
-    words = {token.word for text in texts for token in _tokens(text) if token.word not in ("of", "the", "number")}
-    return words | {singular_unit(word) for word in words}  # "1 pocket"
-
-
-def _denied(tokens: Sequence[Token], place: int, reach: int) -> bool:
-    """Whether a negation stands in front, in the same clause: "without timer, with backlight" denies one only."""
-    for token in reversed(tokens[max(0, place - reach) : place]):
-        if token.clause != tokens[place].clause or token.word in ("and", "but", "also"):
-            return False
-        if token.word in _NEGATIONS or token.word.endswith("n't"):
-            return True
-    return False
-
-
 def _contradicted(tokens: Sequence[Token], place: int, operator: str) -> bool:
     for cue in _CONTRADICTIONS.get(operator, ()):
         start = place - len(cue)
         # In "10 hours at least; $25" the first two words belong to the hours.
         if start < 0 or tokens[start].clause != tokens[place].clause:
             continue
-        if tuple(token.word for token in tokens[start:place]) == cue and not _denied(tokens, start, 4):
+        if tuple(token.word for token in tokens[start:place]) == cue and not is_denied(tokens, start, 4):
             return True
     return False
 
 
 def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
     if slot.attribute == "ship_days" and value in WEEKS:
-        places = _places(tokens, WEEKS[int(value)])
+        places = places_of(tokens, WEEKS[int(value)])
         if any(not _contradicted(tokens, place, slot.operator) for place in places):
             return True
     wanted = number(value)
@@ -166,16 +90,16 @@ def _number_found(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
         elif token.before == "$":
             good = False
         elif slot.attribute == "rating":
-            good = _near(tokens, place, {"star", "stars", "rating", "rated", "rate"}, 6, 4)
+            good = is_near(tokens, place, {"star", "stars", "rating", "rated", "rate"}, 6, 4)
         elif slot.attribute == "ship_days":
-            good = _near(tokens, place, {"day", "days"}, 0, 3)
-        elif slot.unit and _tokens(slot.unit):
-            units = [[t.word for t in _tokens(unit)] for unit in unit_words(slot.unit)]
+            good = is_near(tokens, place, {"day", "days"}, 0, 3)
+        elif slot.unit and tokens_of(slot.unit):
+            units = [[t.word for t in tokens_of(unit)] for unit in unit_words(slot.unit)]
             good = any([t.word for t in tokens[place + 1 : place + 1 + len(unit)]] == unit for unit in units)
         elif slot.unit:
             good = token.after == slot.unit[0] or follower in unit_words(slot.unit)
         else:
-            good = _near(tokens, place, _label_words(slot), 7, 3)
+            good = is_near(tokens, place, label_words(slot), 7, 3)
         if good:
             return True
     return False
@@ -194,15 +118,15 @@ def _quantity_found(tokens: Sequence[Token], value: Any) -> bool:
 
 
 def _words_found(tokens: Sequence[Token], slot: Slot, value: str) -> bool:
-    places = _places(tokens, value)
+    places = places_of(tokens, value)
     if len(value.strip()) == 1 and value.strip().isalpha():
         # "A" and "I" are words, and "S" or "M" may be initials: only the capital counts, beside what it is about.
-        cues = _SINGLE_LETTER_CUES | _label_words(slot)
-        return any(tokens[place].raw == value.strip() and _near(tokens, place, cues, 5, 3) for place in places)
+        cues = _SINGLE_LETTER_CUES | label_words(slot)
+        return any(tokens[place].raw == value.strip() and is_near(tokens, place, cues, 5, 3) for place in places)
     if value.strip().lower() == "one":
         # "The one in red" names no value.
-        label = {token.word for token in _tokens(slot.label or slot.attribute.replace("_", " "))}
-        return any(_near(tokens, place, label, 9, 5) for place in places)
+        label = {token.word for token in tokens_of(slot.label or slot.attribute.replace("_", " "))}
+        return any(is_near(tokens, place, label, 9, 5) for place in places)
     return bool(places)
 
 
@@ -216,10 +140,10 @@ def yes_or_no(value: Any) -> bool | None:
 
 def _answer_found(tokens: Sequence[Token], slot: Slot, wanted: bool) -> bool:
     label = slot.label or slot.attribute.replace("_", " ")
-    size = len(_tokens(label))
-    for place in _places(tokens, label):
+    size = len(tokens_of(label))
+    for place in places_of(tokens, label):
         answered_no = tokens[place + size - 1].after in ":=" and [t.word for t in tokens[place + size :][:1]] == ["no"]
-        denied = answered_no or _denied(tokens, place, 3)
+        denied = answered_no or is_denied(tokens, place, 3)
         if denied != wanted:
             return True
     return False
@@ -227,9 +151,9 @@ def _answer_found(tokens: Sequence[Token], slot: Slot, wanted: bool) -> bool:
 
 def _priority_found(tokens: Sequence[Token], slot: Slot) -> bool:
     if slot.attribute == "brand" and slot.value:
-        words = {tokens[place].sentence for place in _places(tokens, str(slot.value))}
+        words = {tokens[place].sentence for place in places_of(tokens, str(slot.value))}
     else:
-        known = _PRIORITY_WORDS.get(slot.attribute) or _label_words(slot)
+        known = _PRIORITY_WORDS.get(slot.attribute) or label_words(slot)
         words = {token.sentence for token in tokens if token.word in known}
     cues = {token.sentence for token in tokens if token.word in _PRIORITY_CUES}
     cues |= {one.sentence for one, two in pairwise(tokens) if (one.word, two.word) in _PRIORITY_CUE_PAIRS}
@@ -241,7 +165,7 @@ def _fallback_found(tokens: Sequence[Token], slot: Slot) -> bool:
     words = {token.word for token in tokens}
     if value["do"] == "drop":
         return bool(words & _GONE) and bool(words & _LEAVE_OUT)
-    if value["do"] == "product" and not _places(tokens, bare(value["title"])):
+    if value["do"] == "product" and not places_of(tokens, bare(value["title"])):
         return False
     facts = dict(value.get("identify") or {})
     if value.get("attribute") and value.get("value") is not None:
@@ -264,7 +188,7 @@ def _value_found(tokens: Sequence[Token], slot: Slot, value: Any = None) -> bool
 def _one_of(tokens: Sequence[Token], slot: Slot, value: Any) -> bool:
     """A number in a list ("10 or 20 hours"), whose unit stands only behind the last."""
     return is_number(value) and any(
-        token.word == number(value) and _near(tokens, place, {"or"}, 2, 2) for place, token in enumerate(tokens)
+        token.word == number(value) and is_near(tokens, place, {"or"}, 2, 2) for place, token in enumerate(tokens)
     )
 
 
@@ -335,7 +259,7 @@ def _reference_found(text: str, tokens: Sequence[Token], slot: Slot) -> bool:
     if slot.attribute in ("paid", "order_total"):
         return _money_found(tokens, slot.value, slot.attribute == "order_total")
     if slot.attribute == "bought":
-        return bool(_places(tokens, bare(str(slot.value))))
+        return bool(places_of(tokens, bare(str(slot.value))))
     if slot.attribute == "quantity":
         return _quantity_found(tokens, slot.value)
     return _value_found(tokens, slot)
@@ -346,35 +270,35 @@ def _refund_found(tokens: Sequence[Token], value: str) -> bool:
         phrases: tuple[str, ...] = ("store credit",)
     else:
         phrases = ("way i paid", "original payment", "how i paid", "same way i paid", "original method")
-    return any(not _denied(tokens, place, 4) for phrase in phrases for place in _places(tokens, phrase))
+    return any(not is_denied(tokens, place, 4) for phrase in phrases for place in places_of(tokens, phrase))
 
 
 def _wish_found(tokens: Sequence[Token], value: str) -> bool:
-    exchange = any(token.word in _EXCHANGE and not _denied(tokens, at, 5) for at, token in enumerate(tokens))
+    exchange = any(token.word in _EXCHANGE and not is_denied(tokens, at, 5) for at, token in enumerate(tokens))
     # "Thanks for the suggestions" asks for none.
     thanked = {token.sentence for token in tokens if token.word in ("thanks", "thank")}
     suggest = any(
-        token.word in _SUGGEST and token.sentence not in thanked and not _denied(tokens, at, 5)
+        token.word in _SUGGEST and token.sentence not in thanked and not is_denied(tokens, at, 5)
         for at, token in enumerate(tokens)
     )
     if value == "exchange":
         return exchange
     if value == "refund_and_suggestion":
         return suggest and not exchange
-    cues = {tokens[place].sentence for phrase in _JUST_A_REFUND for place in _places(tokens, phrase)}
+    cues = {tokens[place].sentence for phrase in _JUST_A_REFUND for place in places_of(tokens, phrase)}
     return not exchange and not suggest and any(token.word == "refund" and token.sentence in cues for token in tokens)
 
 
 def _eta_found(tokens: Sequence[Token]) -> bool:
     asks = {token.sentence for token in tokens if token.word in ("when", "eta")}
     asks |= {
-        tokens[place].sentence for phrase in ("how long", "how soon", "what day") for place in _places(tokens, phrase)
+        tokens[place].sentence for phrase in ("how long", "how soon", "what day") for place in places_of(tokens, phrase)
     }
     return any(token.word == "eta" or (token.word in _EXPECTED and token.sentence in asks) for token in tokens)
 
 
 def _tie_found(tokens: Sequence[Token], slot: Slot) -> bool:
-    places = [_places(tokens, str(part)) for part in (*slot.value, slot.label or slot.attribute.replace("_", " "))]
+    places = [places_of(tokens, str(part)) for part in (*slot.value, slot.label or slot.attribute.replace("_", " "))]
     alike = [at for at, token in enumerate(tokens) if token.word in ("same", "match", "matching", "share", "shared")]
     sentences = [{tokens[place].sentence for place in found} for found in (*places, alike)]
     return bool(set.intersection(*sentences))
@@ -399,7 +323,7 @@ def _errand_found(text: str, tokens: Sequence[Token], slot: Slot) -> bool | None
     if slot.kind == "order":
         return any(token.word in ("order", "orders", "parcel", "package") for token in tokens)
     if slot.kind == "question":
-        return all(_places(tokens, str(words)) for words in (slot.value, *slot.choices))
+        return all(places_of(tokens, str(words)) for words in (slot.value, *slot.choices))
     return None
 
 
@@ -412,7 +336,7 @@ def mentions(text: str, slot: Slot) -> bool:
         text: What the customer would say.
         slot: The slot, with the value to look for.
     """
-    tokens = _tokens(_undated(text))
+    tokens = tokens_of(_undated(text))
     found = _errand_found(text, tokens, slot)
     if found is not None:
         return found
@@ -423,10 +347,10 @@ def mentions(text: str, slot: Slot) -> bool:
     if slot.kind == "fallback":
         return _fallback_found(tokens, slot)
     if slot.kind in ("type", "item", "original", "sendback", "project", "part"):
-        return bool(_places(tokens, bare(str(slot.value))))
+        return bool(places_of(tokens, bare(str(slot.value))))
     return _value_found(tokens, slot)
 
 
 def names_item(text: str, slot: Slot) -> bool:
     """Whether the text names the item that the slot belongs to; True for a slot that belongs to none."""
-    return slot.item is None or not slot.item_name or bool(_places(_tokens(text), bare(slot.item_name)))
+    return slot.item is None or not slot.item_name or bool(places_of(tokens_of(text), bare(slot.item_name)))

@@ -10,30 +10,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
 
-from ecomrlve.customer.dates import dates_in
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.mentions import mentions, names_item, yes_or_no
 from ecomrlve.customer.model_prompt import fact
+from ecomrlve.customer.model_text import LIST, Text, Word, negates, words_of
 from ecomrlve.customer.phrases import label_of
 from ecomrlve.customer.values import WEEKS
 from ecomrlve.customer.words import bare, is_number, number
 
 MOST_CHARACTERS = 600
-_LONGEST_VALUE = 4  # words
-_TOKEN = re.compile(r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)|[^\W\d_]+(?:['’][^\W\d_]+)*")
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_SPEAKER = re.compile(r"\A\W*(?:the\s+)?(?:customer|user|message|answer|reply)\W*:[\s*]*", re.IGNORECASE)
-_LIST = re.compile(r"^[ \t]*(?:[-*•#>]|\d+[.)])[ \t]", re.MULTILINE)
-_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"), ("`", "`"))
 _MARKUP = re.compile(r"[*_`#~^|\\<>{}\[\]=@]")
 _ADDRESS = re.compile(r"https?:|www\.|\w\.(?:com|net|org|io|co)\b", re.IGNORECASE)
 _ID = re.compile(r"(?<![^\W_])(?=[a-z]*\d)[a-z][0-9a-hjkmnp-tv-z]{7}(?![^\W_])", re.IGNORECASE)
-_MONEY = re.compile(r"\$\s?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?)\s?(?:dollars?|bucks?|usd)\b", re.IGNORECASE)
-_NEGATIONS = {"no", "not", "never", "nothing", "none", "without", "cannot", "neither", "nor", "dont"}
 # What stands before or behind a number and makes a limit of it. "More" and "less" turn round behind a negation.
 _UP = {"over", "above", "more", "exceed", "exceeds", "exceeding", "beyond", "longer", "higher", "greater", "better",
        "upwards", "larger", "bigger"}  # fmt: skip
@@ -96,84 +87,6 @@ _ASSISTANT = re.compile(
 )
 
 
-class _Word(NamedTuple):
-    text: str  # lower-cased; a number in its plain form
-    raw: str
-    is_number: bool
-    sentence: int
-    clause: int
-    plus: bool  # a plus sign follows
-
-
-class _Text:
-    """A text taken apart once, for all the checks."""
-
-    def __init__(self, text: str):
-        self.raw = text
-        self.words = _words(text)
-
-    @cached_property
-    def bag(self) -> frozenset[str]:
-        """All words, lower-cased."""
-        return frozenset(word.text for word in self.words)
-
-    @cached_property
-    def phrases(self) -> frozenset[str]:
-        """All runs of up to `_LONGEST_VALUE` words."""
-        words = [word.text for word in self.words]
-        return frozenset(
-            " ".join(words[start : start + size])
-            for size in range(1, _LONGEST_VALUE + 1)
-            for start in range(len(words) - size + 1)
-        )
-
-    @cached_property
-    def days(self) -> frozenset[str]:
-        """Full dates, as ISO."""
-        return frozenset(found.day for found in dates_in(self.raw))
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        """Numbers that belong to no date."""
-        text = self.raw
-        for day in dates_in(text):
-            text = text[: day.start] + " " * (day.end - day.start) + text[day.end :]
-        return frozenset(word.text for word in _words(text) if word.is_number)
-
-    @cached_property
-    def money(self) -> frozenset[str]:
-        """Amounts of money, as plain numbers."""
-        return frozenset(_plain(match[1] or match[2]) for match in _MONEY.finditer(self.raw))
-
-    def places(self, phrase: str) -> list[int]:
-        """Where the words of `phrase` stand, as the index of the first."""
-        wanted = [word.text for word in _words(phrase)]
-        size = len(wanted)
-        starts = range(len(self.words) - size + 1) if size else range(0)
-        return [at for at in starts if [word.text for word in self.words[at : at + size]] == wanted]
-
-    def denied(self, place: int) -> bool:
-        """Whether a negation stands shortly before, in the same clause."""
-        for word in reversed(self.words[max(0, place - 4) : place]):
-            if word.clause != self.words[place].clause or word.text in ("and", "but", "also"):
-                return False
-            if _negates(word.text):
-                return True
-        return False
-
-
-def plain(answer: str) -> str:
-    """The message in a model's answer: without its thoughts, a speaker's name, quotation marks and line breaks."""
-    text = _THINKING.sub("", answer).strip()
-    text = _SPEAKER.sub("", text).strip()
-    for first, last in _QUOTES:
-        inner = text[len(first) : -len(last)]
-        if len(text) > 1 and text.startswith(first) and text.endswith(last) and first not in inner:
-            text = inner.strip()
-    # Lists keep their lines, so that the check sees them.
-    return text if _LIST.search(text) else " ".join(text.split())
-
-
 def objections(
     text: str,
     slots: Sequence[Slot],
@@ -186,7 +99,7 @@ def objections(
     """What is wrong with a text that a model wrote in place of the draft, in plain words; empty where it is good.
 
     Args:
-        text: What `plain` made of the model's answer.
+        text: What `model_text.plain` made of the model's answer.
         slots: The slots that it must carry.
         withheld: Slots that it must not carry.
         draft: The grammar's words for the same.
@@ -197,7 +110,7 @@ def objections(
     if found:
         # What else is wrong with a text of such a shape would only repeat it.
         return found
-    given, said = _Text(draft), _Text(text)
+    given, said = Text(draft), Text(text)
     found += _missing(said, given, slots, names)
     found += [
         f"It says something of the {label_of(slot)}, which is not among the facts."
@@ -220,32 +133,8 @@ def objections(
 # --- the text as such
 
 
-def _words(text: str) -> list[_Word]:
-    found: list[_Word] = []
-    end, sentence, clause = 0, 0, 0
-    for match in _TOKEN.finditer(text):
-        gap = text[end : match.start()]
-        sentence += bool(found) and any(mark in gap for mark in ".!?…\n")
-        # A colon goes on: "budget: $25". So does a hyphen.
-        clause += bool(found) and any(mark in gap for mark in ".,;!?…()–—\n")
-        raw, is_count = match.group(), match["number"] is not None
-        word = _plain(raw) if is_count else raw.lower().replace("’", "'")
-        end = match.end()
-        found.append(_Word(word, raw, is_count, sentence, clause, text[end : end + 1] == "+"))
-    return found
-
-
-def _plain(digits: str) -> str:
-    digits = digits.replace(",", "")
-    return number(float(digits)) if "." in digits else digits.lstrip("0") or "0"
-
-
-def _negates(word: str) -> bool:
-    return word in _NEGATIONS or word.endswith("n't")
-
-
 def _says_no(text: str) -> bool:
-    return any(_negates(word.text) for word in _words(_HARMLESS_NEGATIONS.sub("", text)))
+    return any(negates(word.text) for word in words_of(_HARMLESS_NEGATIONS.sub("", text)))
 
 
 def _shape(text: str, draft: str) -> list[str]:
@@ -257,7 +146,7 @@ def _shape(text: str, draft: str) -> list[str]:
     strange |= {character for character in text if ord(character) < 32 or ord(character) == 127}
     if any(_is_strange(character) for character in strange):
         return ["It must be plain English on one line, with ordinary letters and digits."]
-    if _LIST.search(text) or set(_MARKUP.findall(text)) - set(_MARKUP.findall(draft)):
+    if LIST.search(text) or set(_MARKUP.findall(text)) - set(_MARKUP.findall(draft)):
         return ["It must be plain text without markup or lists."]
     if _ADDRESS.search(text) and not _ADDRESS.search(draft):
         return ["It must not hold an address."]
@@ -274,7 +163,7 @@ def _is_strange(character: str) -> bool:
 # --- all that must be said
 
 
-def _missing(said: _Text, given: _Text, slots: Sequence[Slot], names: Sequence[str]) -> list[str]:
+def _missing(said: Text, given: Text, slots: Sequence[Slot], names: Sequence[str]) -> list[str]:
     found = []
     for slot in slots:
         if not mentions(said.raw, slot):
@@ -292,7 +181,7 @@ def _missing(said: _Text, given: _Text, slots: Sequence[Slot], names: Sequence[s
 # --- facts that are said, but turned round
 
 
-def _turned(said: _Text, given: _Text, slots: Sequence[Slot]) -> list[str]:
+def _turned(said: Text, given: Text, slots: Sequence[Slot]) -> list[str]:
     found = []
     for slot in slots:
         values = slot.value if isinstance(slot.value, list | tuple) else (slot.value,)
@@ -309,18 +198,18 @@ def _turned(said: _Text, given: _Text, slots: Sequence[Slot]) -> list[str]:
     return found + _ranked(said, given, [slot for slot in slots if slot.kind == "priority"])
 
 
-def _only_denied(text: _Text, value: str) -> bool:
+def _only_denied(text: Text, value: str) -> bool:
     places = text.places(bare(value))
     return bool(places) and all(text.denied(place) for place in places)
 
 
-def _limits(text: _Text, slot: Slot) -> set[str]:
+def _limits(text: Text, slot: Slot) -> set[str]:
     """What kind of limit the slot's number is, wherever it stands: "le", "ge", or nothing where it is none."""
     wanted = number(slot.value)
     places = [at for at, word in enumerate(text.words) if wanted in (word.text, _NUMBER_WORDS.get(word.text))]
     places += text.places(WEEKS.get(slot.value, ""))
     # "A maximum load of 10 kg or more": the label's own words limit nothing.
-    label = frozenset(word.text for word in _words(label_of(slot)) if slot.kind != "budget")
+    label = frozenset(word.text for word in words_of(label_of(slot)) if slot.kind != "budget")
     found = set()
     for place in places:
         cue = "ge" if text.words[place].plus else _cue_before(text.words, place, label)
@@ -328,7 +217,7 @@ def _limits(text: _Text, slot: Slot) -> set[str]:
     return found & {"le", "ge"}
 
 
-def _cue_before(words: Sequence[_Word], place: int, label: frozenset[str]) -> str:
+def _cue_before(words: Sequence[Word], place: int, label: frozenset[str]) -> str:
     for at in range(place - 1, max(-1, place - 1 - _BEFORE), -1):
         word, before = words[at], words[at - 1].text if at else ""
         elsewhere = word.clause != words[place].clause or word.sentence != words[place].sentence
@@ -348,17 +237,17 @@ def _cue_before(words: Sequence[_Word], place: int, label: frozenset[str]) -> st
     return ""
 
 
-def _side(words: Sequence[_Word], at: int) -> str:
+def _side(words: Sequence[Word], at: int) -> str:
     """Which limit "more", "under" and the like set, which a negation turns round: "no less than"."""
     turned = False
     for word in reversed(words[max(0, at - 5) : at]):
         if word.clause != words[at].clause or word.is_number or word.text in _JOINTS:
             break
-        turned = turned or _negates(word.text)
+        turned = turned or negates(word.text)
     return "le" if (words[at].text in _DOWN) != turned else "ge"
 
 
-def _cue_behind(words: Sequence[_Word], place: int) -> str:
+def _cue_behind(words: Sequence[Word], place: int) -> str:
     for at in range(place + 1, min(len(words), place + 1 + _AFTER)):
         word = words[at]
         if word.is_number or word.clause != words[place].clause:
@@ -370,7 +259,7 @@ def _cue_behind(words: Sequence[_Word], place: int) -> str:
     return ""
 
 
-def _ranked(said: _Text, given: _Text, ranked: Sequence[Slot]) -> list[str]:
+def _ranked(said: Text, given: Text, ranked: Sequence[Slot]) -> list[str]:
     """Whether what matters first and what matters second have changed places."""
     orders = [[_first_place(text, slot) for slot in ranked] for text in (said, given)]
     if len(ranked) > 1 and [orders[0].index(at) for at in sorted(orders[0])] != [
@@ -385,12 +274,12 @@ def _ranked(said: _Text, given: _Text, ranked: Sequence[Slot]) -> list[str]:
     return []
 
 
-def _first_place(text: _Text, slot: Slot) -> int:
+def _first_place(text: Text, slot: Slot) -> int:
     about = _SUBJECTS.get(slot.attribute, frozenset()) | {"cost", "arrive", "arrives", "fast", "quick", "quickly"}
     known = {
         "price": about - {"arrive", "arrives", "fast", "quick", "quickly"}, "ship_days": about - {"cost"},
         "rating": _SUBJECTS["rating"], "brand": _SUBJECTS["brand"],
-    }.get(slot.attribute, {word.text for word in _words(label_of(slot))})  # fmt: skip
+    }.get(slot.attribute, {word.text for word in words_of(label_of(slot))})  # fmt: skip
     if slot.attribute == "brand" and slot.value and text.places(str(slot.value)):
         return text.places(str(slot.value))[-1]
     return next((at for at in range(len(text.words) - 1, -1, -1) if text.words[at].text in known), -1)
@@ -427,7 +316,7 @@ def _apart(text: str, one: Slot, other: Slot) -> bool:
 
 
 def _invented(
-    said: _Text, given: _Text, known: Sequence[Slot], slots: Sequence[Slot], vocabulary: frozenset[str]
+    said: Text, given: Text, known: Sequence[Slot], slots: Sequence[Slot], vocabulary: frozenset[str]
 ) -> list[str]:
     found = []
     allowed = given.numbers | {_NUMBER_WORDS[word] for word in given.bag & _NUMBER_WORDS.keys()}
@@ -449,7 +338,7 @@ def _invented(
     for phrase in sorted(said.phrases & values - given.phrases):
         if len(phrase) > 1 or any(word.raw == phrase.upper() != "I" for word in said.words if word.text == phrase):
             found.append(f'It speaks of "{phrase}", which the example does not.')
-    labels = {word.text for slot in slots for word in _words(label_of(slot))} | {slot.attribute for slot in slots}
+    labels = {word.text for slot in slots for word in words_of(label_of(slot))} | {slot.attribute for slot in slots}
     labels |= {"price"} if "$" in given.raw else set()
     for subject, words in _SUBJECTS.items():
         if said.bag & words and not given.bag & words and subject not in labels and not labels & words:
@@ -457,7 +346,7 @@ def _invented(
     return found
 
 
-def _capitals(said: _Text, given: _Text) -> Iterable[str]:
+def _capitals(said: Text, given: Text) -> Iterable[str]:
     """Words with a capital inside a sentence: names, which nobody may make up."""
     sentence = -1
     for word in said.words:
@@ -468,8 +357,8 @@ def _capitals(said: _Text, given: _Text) -> Iterable[str]:
 
 @lru_cache(maxsize=512)
 def _normal(values: tuple[str, ...]) -> frozenset[str]:
-    """Values as runs of words, as `_Text.phrases` has them; what is only a number is seen to elsewhere."""
-    runs = (" ".join(word.text for word in _words(value)) for value in values)
+    """Values as runs of words, as `Text.phrases` has them; what is only a number is seen to elsewhere."""
+    runs = (" ".join(word.text for word in words_of(value)) for value in values)
     return frozenset(run for run in runs if run not in ("", "a", "i") and not run.replace(" ", "").isdigit())
 
 

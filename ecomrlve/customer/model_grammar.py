@@ -23,8 +23,9 @@ from ecomrlve.catalog.columns import Catalog
 from ecomrlve.customer.grammar import Grammar
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.model import Completions, EndpointModel, LocalModel, ModelError
-from ecomrlve.customer.model_check import objections, plain
+from ecomrlve.customer.model_check import objections
 from ecomrlve.customer.model_prompt import again, messages, names_in
+from ecomrlve.customer.model_text import plain
 from ecomrlve.errors import TrajectoryError
 from ecomrlve.streams import Stream
 

@@ -38,6 +38,12 @@ def pick(forms: Sequence[str], stream: Stream) -> str:
     return form
 
 
+@lru_cache(maxsize=32)
+def statements(forms: tuple[str, ...]) -> tuple[str, ...]:
+    """The forms that ask nothing: said again, a question would sound as if nobody had answered."""
+    return tuple(form for form in forms if "?" not in form)
+
+
 @lru_cache(maxsize=8192)
 def squeeze(text: str) -> str:
     """`tidy` for names and values, which come again and again."""

@@ -22,9 +22,10 @@ from ecomrlve.customer.dialogue import Customer
 from ecomrlve.customer.grammar import ACTS, Grammar
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.model import EndpointModel, LocalModel, ModelError
-from ecomrlve.customer.model_check import objections, plain
+from ecomrlve.customer.model_check import objections
 from ecomrlve.customer.model_grammar import FAILURES_BEFORE_PAUSE, PAUSE, ModelGrammar, PhraseCache
 from ecomrlve.customer.model_prompt import messages, names_in
+from ecomrlve.customer.model_text import plain
 from ecomrlve.customer.wording import STYLES
 from ecomrlve.environment import Environment
 from ecomrlve.streams import Stream
