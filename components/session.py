@@ -74,7 +74,7 @@ class Shop:
             self.engine = self._load_engine()
             # A first search touches what the engine loads lazily, such as the encoder's weights, and a first question
             # what the customer understands by.
-            self.engine.scores("anything")
+            self.engine.warm_up()
             understand("Which color?", [Slot("color", "constraint", "color", "eq", "black")])
         except Exception as error:  # whatever it is, every visitor must learn of it instead of waiting
             self.problem = f"The shop could not be loaded: {error}"

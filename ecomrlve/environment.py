@@ -40,7 +40,13 @@ def default_engine(*, progress: bool = False) -> SearchEngine:
 
 
 def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress: bool = False) -> SearchEngine:
-    """The engine for whatever names a catalog: nothing (the default), FILE, FILE::MAPPING, a catalog or an engine."""
+    """The engine for whatever names a catalog.
+
+    Args:
+        catalog: None or ``default``; a file, or FILE::MAPPING; a catalog folder, or FOLDER::ENCODER; a catalog; or an
+            engine, which is returned.
+        progress: Show a bar while vectors are computed for the first time.
+    """
     if isinstance(catalog, SearchEngine):
         return catalog
     if catalog is None or catalog == "default":
@@ -49,6 +55,13 @@ def engine_for(catalog: Catalog | SearchEngine | str | Path | None, *, progress:
 
     if isinstance(catalog, str | Path):
         from ecomrlve.catalog.files import load_file
+        from ecomrlve.catalog.stored import is_catalog_folder
+
+        folder, _, encoder = str(catalog).partition("::")
+        if is_catalog_folder(folder):
+            from ecomrlve.catalog.indexes import open_engine
+
+            return open_engine(folder, encoder or None, progress=progress)
 
         path, _, mapping = str(catalog).partition("::")
         catalog = load_file(path, mapping or None)

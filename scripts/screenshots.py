@@ -39,7 +39,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else KEPT
     folder.mkdir(parents=True, exist_ok=True)
     engine = default_engine()
-    engine.scores("warm up")
+    engine.warm_up()
     with tempfile.TemporaryDirectory() as store, sync_playwright() as playwright:
         server = serve(engine, Path(store))
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

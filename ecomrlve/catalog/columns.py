@@ -11,7 +11,7 @@ import json
 import math
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -103,9 +103,9 @@ class Catalog:
 
     def __init__(self, **fields: Any):
         self.name: str = fields["name"]
-        self.titles: list[str] = fields["titles"]
-        self.descriptions: list[str] = fields["descriptions"]
-        self.features: list[tuple[str, ...]] = fields["features"]
+        self.titles: Sequence[str] = fields["titles"]
+        self.descriptions: Sequence[str] = fields["descriptions"]
+        self.features: Sequence[tuple[str, ...]] = fields["features"]
         self.columns: dict[str, Column] = fields["columns"]
         self.type_names: list[str] = fields["type_names"]
         self.type_codes: np.ndarray = fields["type_codes"]
@@ -114,7 +114,7 @@ class Catalog:
         self.rating_count: np.ndarray = fields["rating_count"]
         self.stock: np.ndarray = fields["stock"]
         self.family: np.ndarray = fields["family"]
-        self.variants: dict[int, tuple[Variant, ...]] = fields["variants"]
+        self.variants: Mapping[int, tuple[Variant, ...]] = fields["variants"]
         self.variant_rules: dict[str, tuple[str, tuple[str, ...]]] = fields["variant_rules"]
         self.synthesized: frozenset[str] = frozenset(fields["synthesized"])
         self.card: dict[str, Any] = fields["card"]
@@ -239,6 +239,29 @@ class Catalog:
             known = self._folded[row] = fold(self.titles[row])
         return known
 
+    def rows_of_category(self, code: int) -> np.ndarray:
+        """Rows of a category, ascending."""
+        return np.flatnonzero(self.category_codes == code)
+
+    def rows_of_brand(self, code: int) -> np.ndarray:
+        """Rows of a brand, ascending."""
+        return np.flatnonzero(self.columns["brand"].values == code)
+
+    def rows_where(self, attribute: str, test: Callable[[np.ndarray], np.ndarray]) -> np.ndarray | None:
+        """Rows whose value of an attribute passes a test, ascending; None where that is no quicker than asking all.
+
+        Args:
+            attribute: Name of a column.
+            test: Gets values as the column has them, returns a bool array.
+        """
+        return None
+
+    def remembered(self, name: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
+        """An array that follows from the catalog alone: computed once, then kept."""
+        if name not in self.memo:
+            self.memo[name] = compute()
+        return self.memo[name]
+
     def type_of(self, row: int) -> str:
         """The product type of a row."""
         return self.type_names[self.type_codes[row]]
@@ -309,14 +332,14 @@ class Catalog:
         """SHA-256 (first 16 hex digits) of everything an episode can depend on."""
         digest = hashlib.sha256()
         text = {
-            "titles": self.titles, "descriptions": self.descriptions, "features": self.features,
+            "titles": list(self.titles), "descriptions": list(self.descriptions), "features": list(self.features),
             "types": self.type_names, "categories": self.category_names, "rules": self.variant_rules,
             "variants": {row: [asdict(v) for v in variants] for row, variants in self.variants.items()},
             "columns": {key: [asdict(column.info), column.names] for key, column in self.columns.items()},
         }  # fmt: skip
         digest.update(json.dumps(text, sort_keys=True).encode())
         arrays = [self.type_codes, self.category_codes, self.rating_count, self.stock, self.family]
-        for array in [*arrays, *(column.values for column in self.columns.values())]:
+        for array in [*arrays, *(column.values[:] for column in self.columns.values())]:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
@@ -342,23 +365,33 @@ def _column(name: str, cells: Mapping[int, Any], size: int, info: Attribute | No
         for row, value in cells.items():
             values[row] = float(value)
         return Column(info, values)
-    words = {row: _word(value) for row, value in cells.items()}
-    counts = Counter(words.values())
-    folded = {word: fold(word) for word in counts}
-    # Spellings that differ in letter case alone are one word: the most frequent spelling stands for all.
-    spellings: dict[str, list[str]] = defaultdict(list)
-    for word in counts:
-        spellings[folded[word]].append(word)
-    best = {key: max(sorted(found), key=counts.__getitem__) for key, found in spellings.items()}
-    names = sorted(best.values())
-    index = {fold(word): code for code, word in enumerate(names)}
+    words = {row: plain_word(value) for row, value in cells.items()}
+    names, index = spelled(Counter(words.values()))
     codes = np.full(size, UNKNOWN, np.int32)
     for row, word in words.items():
-        codes[row] = index[folded[word]]
+        codes[row] = index[word]
     return Column(info, codes, names)
 
 
-def _word(value: Any) -> str:
+def spelled(counts: Mapping[str, int]) -> tuple[list[str], dict[str, int]]:
+    """The names of a word column, and each word's code.
+
+    Spellings that differ in letter case alone are one word: the most frequent spelling stands for all.
+
+    Args:
+        counts: How many products have each word.
+    """
+    spellings: dict[str, list[str]] = defaultdict(list)
+    folded = {word: fold(word) for word in counts}
+    for word in counts:
+        spellings[folded[word]].append(word)
+    names = sorted(max(sorted(found), key=counts.__getitem__) for found in spellings.values())
+    index = {fold(name): code for code, name in enumerate(names)}
+    return names, {word: index[key] for word, key in folded.items()}
+
+
+def plain_word(value: Any) -> str:
+    """A value as a word column has it: ``yes`` and ``no`` for truth values, no doubled spaces."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(plain_number(value)) if isinstance(value, int | float) else " ".join(str(value).split())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ecomrlve.catalog import values
-from ecomrlve.catalog.columns import COMMON, Catalog, fold, plain_number
+from ecomrlve.catalog.columns import COMMON, Catalog, Column, fold, plain_number
 from ecomrlve.errors import Refused, short
 
 OPERATORS = ("eq", "le", "ge", "in")
@@ -46,15 +46,29 @@ class Constraint:
         return {self.attribute: {self.operator: list(self.value) if self.operator == "in" else self.value}}
 
 
-def satisfied(catalog: Catalog, rows: np.ndarray, constraint: Constraint) -> np.ndarray:
-    """Which of `rows` satisfy the constraint: a bool array of the same length. In stock or not does not count."""
+def satisfied(catalog: Catalog, rows: np.ndarray | slice, constraint: Constraint) -> np.ndarray:
+    """Which of `rows` (or a slice of them) satisfy the constraint: a bool array. In stock or not does not count."""
     name, operator, value = constraint.attribute, constraint.operator, constraint.value
     if name == "type":
         return _words(catalog.type_codes[rows], catalog.type_index, operator, value)
     if name == "category":
         return _category(catalog, rows, value if operator == "in" else (value,))
-    column = catalog.columns[name]
-    cells = column.values[rows]
+    return _passes(catalog.columns[name], catalog.columns[name].values[rows], constraint)
+
+
+def rows_satisfying(catalog: Catalog, constraint: Constraint) -> np.ndarray:
+    """All rows of the catalog that satisfy the constraint, ascending."""
+    if constraint.attribute in catalog.columns:
+        column = catalog.columns[constraint.attribute]
+        rows = catalog.rows_where(constraint.attribute, lambda cells: _passes(column, cells, constraint))
+        if rows is not None:
+            return rows
+    return np.flatnonzero(satisfied(catalog, slice(None), constraint))
+
+
+def _passes(column: Column, cells: np.ndarray, constraint: Constraint) -> np.ndarray:
+    """Which cells of a column satisfy the constraint."""
+    operator, value = constraint.operator, constraint.value
     if not column.numeric:
         return _words(cells, column.codes, operator, value)
     if operator == "in":
@@ -75,7 +89,7 @@ def _words(codes: np.ndarray, index: Mapping[str, int], operator: str, value: An
     return mask
 
 
-def _category(catalog: Catalog, rows: np.ndarray, words: Any) -> np.ndarray:
+def _category(catalog: Catalog, rows: np.ndarray | slice, words: Any) -> np.ndarray:
     wanted = {fold(str(word)) for word in words}
     hits = [
         code

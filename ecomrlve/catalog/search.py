@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ecomrlve.catalog.columns import Catalog, fold
 from ecomrlve.catalog.encoder import Encoder
-from ecomrlve.catalog.filters import Constraint, satisfied
+from ecomrlve.catalog.filters import Constraint, rows_satisfying, satisfied
 from ecomrlve.catalog.index import DenseIndex, embeddings
 from ecomrlve.catalog.lexical import LexicalIndex
 
@@ -29,29 +30,32 @@ class SearchEngine:
         catalog: What is searched.
         encoder: For similarity by meaning; None searches by words alone.
         progress: Show a bar while vectors are computed for the first time.
+        vectors: The products' vectors by that encoder, where they are at hand; else shipped, cached or computed.
     """
 
-    def __init__(self, catalog: Catalog, encoder: Encoder | None = None, *, progress: bool = False):
+    def __init__(
+        self,
+        catalog: Catalog,
+        encoder: Encoder | None = None,
+        *,
+        progress: bool = False,
+        vectors: np.ndarray | None = None,
+    ):
         self.catalog = catalog
         # How hits are found: the encoder's name, or by words alone. Part of what an episode depends on.
         self.method = encoder.name if encoder is not None else "words"
         self._lexical = LexicalIndex(catalog)
-        self._encoder = encoder
-        self._dense = DenseIndex(embeddings(catalog, encoder, progress=progress)) if encoder else None
+        self.encoder = encoder
+        if encoder is not None and vectors is None:
+            vectors = embeddings(catalog, encoder, progress=progress)
+        self._dense = DenseIndex(vectors) if encoder is not None and vectors is not None else None
         self._all = np.arange(len(catalog))
         self._rankings: OrderedDict[str, tuple[np.ndarray, np.ndarray]] = OrderedDict()
         self._lock = threading.Lock()
 
     def matching(self, constraints: list[Constraint]) -> np.ndarray:
         """Rows that satisfy all constraints, ascending. A type filter first narrows the work to its postings."""
-        rows = self._all
-        for constraint in constraints:
-            if constraint.attribute == "type" and constraint.operator == "eq":
-                rows = self.catalog.rows_of_type(str(constraint.value))
-                break
-        for constraint in constraints:
-            rows = rows[satisfied(self.catalog, rows, constraint)]
-        return rows
+        return matching_rows(self.catalog, self._all, constraints)
 
     def rank(self, query: str, rows: np.ndarray, sort: str = "relevance") -> np.ndarray:
         """The given rows, best first.
@@ -74,6 +78,35 @@ class SearchEngine:
         }[sort]
         values = sign * self.catalog.columns[column].values[rows]
         return rows[np.lexsort((rows, relevance, np.nan_to_num(values, nan=np.inf)))]
+
+    def stray(self, query: str, ranked: np.ndarray, count: int, *, filtered: bool, key: int) -> np.ndarray:
+        """Rows that a deficient engine would show for a query besides the genuine hits.
+
+        With filters, its best hits if it forgot them. Without, everything is a genuine hit, and what is out of place
+        comes from far down the ranking.
+
+        Args:
+            query: What was searched for.
+            ranked: The genuine hits, best first.
+            count: How many rows are wanted; without filters there may be more.
+            filtered: Whether there were filters.
+            key: 64-bit key of episode and search, for engines that draw.
+        """
+        if not filtered:
+            return ranked[len(ranked) // 2 :]
+        order = self.order(query)[: count + len(ranked)]
+        foreign = np.ones(len(self.catalog), bool)
+        foreign[ranked] = False
+        return order[foreign[order]][:count]
+
+    def prepare(self, queries: Iterable[str]) -> None:
+        """Rank the catalog for many queries at once, ahead of the searches of many episodes that step together."""
+        for query in queries:
+            self._ranking(query)
+
+    def warm_up(self) -> None:
+        """Load what the first search would otherwise wait for."""
+        self.order("warm up")
 
     def scores(self, query: str) -> np.ndarray:
         """Relevance of every row to a query: float32, shape (rows,), at most 1."""
@@ -102,13 +135,63 @@ class SearchEngine:
     def _fused(self, query: str) -> np.ndarray:
         if not query:
             return np.zeros(len(self.catalog), np.float32)
-        words = _scaled(self._lexical.scores(query))
-        if self._dense is None or self._encoder is None:
-            return np.round(words, 4)
-        meaning = _scaled(np.maximum(self._dense.scores(self._encoder.query(query)), 0))
-        return np.round(LEXICAL_SHARE * words + (1 - LEXICAL_SHARE) * meaning, 4)
+        words = self._lexical.scores(query)
+        if self._dense is None or self.encoder is None:
+            return fused(words, float(words.max(initial=0.0)))
+        meaning = self._dense.scores(self.encoder.query(query))
+        return fused(words, float(words.max(initial=0.0)), meaning, float(meaning.max(initial=0.0)))
 
 
-def _scaled(scores: np.ndarray) -> np.ndarray:
-    best = float(scores.max(initial=0.0))
-    return scores / best if best > 0 else scores
+def fused(
+    words: np.ndarray, best_words: float, meaning: np.ndarray | None = None, best_meaning: float = 0.0
+) -> np.ndarray:
+    """The one rule of relevance: 2 parts words, 1 part meaning, each scaled to its best hit in the whole catalog.
+
+    Args:
+        words: Scores of the word index.
+        best_words: The best of them in the catalog.
+        meaning: Cosine similarities of the same rows; None where there are no vectors.
+        best_meaning: The best of them in the catalog.
+
+    Returns:
+        float32 of the same shape, at most 1 and rounded to four decimals.
+    """
+    words = words / np.float32(best_words) if best_words > 0 else words
+    if meaning is None:
+        return np.round(words, 4)
+    meaning = np.maximum(meaning, 0)
+    meaning = meaning / np.float32(best_meaning) if best_meaning > 0 else meaning
+    return np.round(LEXICAL_SHARE * words + (1 - LEXICAL_SHARE) * meaning, 4)
+
+
+def matching_rows(catalog: Catalog, everything: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
+    """Rows that satisfy all constraints, ascending: only the smallest postings that one of them names are looked at.
+
+    Args:
+        catalog: Whose products.
+        everything: All rows.
+        constraints: What they must satisfy.
+    """
+    rows = everything
+    for constraint in constraints:
+        some = postings_of(catalog, constraint)
+        if some is not None and len(some) < len(rows):
+            rows = some
+    for constraint in constraints:
+        if rows is everything:  # a whole column is compared without picking its rows one by one
+            rows = rows_satisfying(catalog, constraint)
+        else:
+            rows = rows[satisfied(catalog, rows, constraint)]
+    return rows
+
+
+def postings_of(catalog: Catalog, constraint: Constraint) -> np.ndarray | None:
+    """Rows, ascending, among which are all that satisfy the constraint; None where the catalog keeps no postings."""
+    name, value = constraint.attribute, constraint.value
+    if constraint.operator == "eq" and name == "type":
+        return catalog.rows_of_type(str(value))
+    if constraint.operator == "eq" and name == "brand":
+        return catalog.rows_of_brand(catalog.columns["brand"].code(str(value)))
+    if constraint.operator == "in" and name == "type":
+        return np.sort(np.concatenate([catalog.rows_of_type(str(word)) for word in dict.fromkeys(map(fold, value))]))
+    return None

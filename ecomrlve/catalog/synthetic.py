@@ -1,63 +1,38 @@
 """The generated catalog: invented products in families of lookalikes, for every department in `goods/`.
 
-A family shares brand, series, price level and all attributes but one or two, over which it is laid out as a grid; so
-whatever a customer wants has near misses, and no member stands out as the one the others were made from. All numbers
-come from keyed hashes and streams: the same size and seed give the same catalog in every process.
+Whatever a customer wants has near misses in its family, and no member stands out as the one the others were made from.
+All numbers come from keyed hashes and streams: the same size and seed give the same catalog in every process, whether
+it is made in memory or written to a folder. Catalogs above 10,000 products grow as `growth` says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from ecomrlve.catalog.columns import Catalog, fold
-from ecomrlve.catalog.departments import BrandSpec, Goods, TypeSpec, holds, read_goods, spaced
-from ecomrlve.catalog.product import Variant
-from ecomrlve.catalog.product_texts import LONGEST_TITLE, Wording, description_plan
+from ecomrlve.catalog.columns import Catalog
+from ecomrlve.catalog.departments import BrandSpec, Goods, read_goods
+from ecomrlve.catalog.growth import EVEN_SIZE, GrowthPlan
+from ecomrlve.catalog.product_families import TypeProducts
 from ecomrlve.errors import CatalogError, SeedError
-from ecomrlve.streams import Stream, key_of, unit_hashes
+from ecomrlve.streams import key_of, unit_hashes
 
 DEFAULT_SIZE = 10_000
 SMALLEST, LARGEST = 1_000, 2_000_000
-PRODUCTS_PER_EXTRA_BRAND = 25_000  # for each department, from 100,000 products on
-
-# Rows × columns of a family's grid, by its size. Where the grid has more cells than that, some stay empty.
-SHAPES: dict[int, tuple[tuple[int, int], ...]] = {
-    1: ((1, 1),), 2: ((1, 2),), 3: ((1, 3),), 4: ((2, 2), (1, 4)), 5: ((1, 5), (2, 3)), 6: ((2, 3), (1, 6)),
-    7: ((2, 4), (3, 3)), 8: ((2, 4), (1, 8), (3, 3)),
-}  # fmt: skip
-FAMILY_SIZES = (4, 5, 6, 6, 7, 8)
-TITLED_SHARE = 0.55  # of families: their titles tell the members apart
-SHIP_DAYS_WEIGHTS = (4, 15, 19, 18, 13, 9, 6, 4, 3, 2)  # for 1 … 10 days
-SOLD_OUT, VARIANT_SOLD_OUT = 0.04, 0.08
-# What the draws of a product or family are for; the place in this list keys them.
-DRAWS = (
-    "price", "price member", "price ending", "popular", "popular member", "rating", "rating member", "ship",
-    "ship member", "stock", "sold out",
-)  # fmt: skip
-NUMBER_EFFECT = 0.5  # how much dearer the highest level of a price-raising attribute is than the lowest
-
-
-@dataclass(slots=True)
-class _Family:
-    """What the members of a family share, and what each has of its own."""
-
-    brand: BrandSpec
-    members: list[dict[str, Any]]  # attributes of each
-    titles: list[str]
-    descriptions: list[str]
-    features: tuple[str, ...]
 
 
 def generate(size: int = DEFAULT_SIZE, seed: int = 0, folder: Path | None = None) -> Catalog:
-    """Generate a catalog.
+    """Generate a catalog in memory.
 
     Args:
-        size: How many products, 1,000 to 2,000,000, about equally many of each type.
+        size: How many products, 1,000 to 2,000,000. Up to 10,000 there are about equally many of each type.
         seed: Which catalog of that size.
         folder: Department files to use in place of the package's own.
 
@@ -68,240 +43,156 @@ def generate(size: int = DEFAULT_SIZE, seed: int = 0, folder: Path | None = None
         CatalogError: A size out of range, or department files that do not fit together.
         SeedError: A seed that is no whole number from 0 to 2**63 - 1.
     """
+    _check(size, seed)
+    if size > EVEN_SIZE:
+        plan = GrowthPlan(size, seed, folder)
+        records = [record for number in range(len(plan.chunks)) for record in plan.records(number)]
+        return Catalog.from_records(records, **_about(plan.goods, size, seed, plan.families, plan.brands))
+    goods = read_goods(folder)
+    brands = {department.department: department.brands for department in goods.departments}
+    types = goods.types()
+    if size < len(types):
+        raise CatalogError(f"{size:,} products are too few for {len(types):,} types")
+    records = []
+    families = 0
+    for place, (department, kind) in enumerate(types):
+        count = size // len(types) + (place < size % len(types))
+        made = TypeProducts(goods, kind, brands[department.department], count, seed)
+        records += made.records((department.department, *kind.category), families)
+        families += len(made.families)
+    order = np.argsort(unit_hashes(key_of("goods", "order", seed), np.arange(size)), kind="stable")
+    about = _about(goods, size, seed, families, brands)
+    if folder is None and size == DEFAULT_SIZE and seed == 0:
+        about["name"] = "default"
+    return Catalog.from_records([records[row] for row in order], **about)
+
+
+def generate_folder(
+    size: int,
+    folder: str | Path,
+    *,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool = False,
+    departments: Path | None = None,
+) -> Catalog:
+    """Generate a catalog on disk: the products of `generate`, in the same order, whatever the number of processes.
+
+    A run that was killed is gone on with by calling this again with the same arguments.
+
+    Args:
+        size: How many products, 1,000 to 2,000,000.
+        folder: The catalog folder to make; beside it, one whose name ends in ``.part`` holds what is done so far.
+        seed: Which catalog of that size.
+        workers: Processes that make products; as many as there are CPUs where None, and 1 for this one alone.
+        progress: Whether to show a bar.
+        departments: Department files to use in place of the package's own.
+
+    Returns:
+        The catalog, opened from its folder.
+
+    Raises:
+        CatalogError: As `generate`; or the folder is there already; or the one beside it is of another catalog.
+        SeedError: As `generate`.
+    """
+    from tqdm import tqdm
+
+    from ecomrlve.catalog.chunks import chunk_numbers, claim_part, part_folder
+    from ecomrlve.catalog.store import finish, save_catalog
+
+    _check(size, seed)
+    folder = Path(folder)
+    if folder.exists():
+        raise CatalogError(f"{folder} is there already; remove it or choose another name")
+    if size <= EVEN_SIZE:
+        return save_catalog(generate(size, seed, departments), folder)
+    plan = GrowthPlan(size, seed, departments)
+    about = _about(plan.goods, size, seed, plan.families, plan.brands)
+    part = part_folder(folder)
+    # Department files that were changed in between would make other products with the same names.
+    claim_part(part, {"name": about["name"], "goods": f"{key_of(repr(plan.goods)):016x}"})
+    missing = sorted(set(range(len(plan.chunks))) - set(chunk_numbers(part)))
+    made = tqdm(total=size, desc="products", unit="", unit_scale=True, disable=not progress, leave=False)
+    made.update(size - sum(plan.chunks[number].count for number in missing))
+    with made:
+        for count in _written(plan, part, missing, _cpus() if workers is None else workers):
+            made.update(count)
+    return finish(part, folder, **about)
+
+
+def _check(size: Any, seed: Any) -> None:
     if isinstance(size, bool) or not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
         raise CatalogError(f"a generated catalog has {SMALLEST:,} to {LARGEST:,} products, not {size!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SeedError(f"a seed is a whole number from 0 to 2**63 - 1, not {seed!r}")
-    goods = read_goods(folder)
-    brands = _brands(goods, size, seed)
+
+
+def _about(
+    goods: Goods, size: int, seed: int, families: int, brands: Mapping[str, Sequence[BrandSpec]]
+) -> dict[str, Any]:
+    """All that a catalog is told besides its products."""
     types = goods.types()
-    if size < len(types):
-        raise CatalogError(f"{size:,} products are too few for {len(types):,} types")
-    records: list[dict[str, Any]] = []
-    families = 0
-    for place, (department, kind) in enumerate(types):
-        count = size // len(types) + (place < size % len(types))
-        made = _Type(goods, kind, brands[department.department], count, seed)
-        path = (department.department, *kind.category)
-        records += made.records(path, families)
-        families += len(made.families)
-    order = np.argsort(unit_hashes(key_of("goods", "order", seed), np.arange(size)), kind="stable")
-    standard = folder is None and size == DEFAULT_SIZE and seed == 0
-    return Catalog.from_records(
-        [records[row] for row in order],
-        name="default" if standard else f"generated-{size}-{seed}",
-        attributes=goods.attributes,
-        variant_rules={kind.name: (kind.variant.attribute, kind.variant.values) for _, kind in types},
-        card={
+    return {
+        "name": f"generated-{size}-{seed}",
+        "attributes": goods.attributes,
+        "variant_rules": {kind.name: (kind.variant.attribute, kind.variant.values) for _, kind in types},
+        "card": {
             "source": ["generated"], "seed": seed, "read": size, "kept": size, "dropped": {}, "synthesized": [],
             "departments": len(goods.departments), "types": len(types), "families": families,
             "brands": sum(map(len, brands.values())), "notes": ["All products, brands and texts are invented."],
         },
-    )  # fmt: skip
+    }  # fmt: skip
 
 
-def _brands(goods: Goods, size: int, seed: int) -> dict[str, tuple[BrandSpec, ...]]:
-    """The brands of each department: the written ones, and for large catalogs some made of syllables."""
-    found = {department.department: department.brands for department in goods.departments}
-    extra = size // PRODUCTS_PER_EXTRA_BRAND if size >= 100_000 else 0
-    taken = {fold(brand.name) for brands in found.values() for brand in brands}
-    syllables = [text.split() for text in (goods.words.starts, goods.words.middles, goods.words.ends)]
-    for department in found:
-        stream = Stream("goods", "brands", seed, department)
-        for _ in range(extra):
-            name = ""
-            while not name or fold(name) in taken:
-                name = "".join(stream.choice(parts) for parts in syllables)
-            taken.add(fold(name))
-            level, quality = round(0.6 + 1.2 * stream.uniform(), 2), round(stream.uniform(), 2)
-            found[department] = (*found[department], BrandSpec(name=name, level=level, quality=quality))
-    return found
+def _cpus() -> int:
+    """How many CPUs this process may use, which in a container are fewer than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Type:
-    """All products of one type.
+def _written(plan: GrowthPlan, part: Path, numbers: Sequence[int], workers: int) -> Iterator[int]:
+    """Writes chunks, here or in processes; yields the number of products of each as it is done."""
+    workers = min(workers, len(numbers))
+    if workers <= 1:
+        for number in numbers:
+            yield _write(plan, part, number)
+        return
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin, (plan, part)) as pool:
+        futures = [pool.submit(_write_shared, number) for number in numbers]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
-    Args:
-        goods: Everything written about departments.
-        kind: The type.
-        brands: Brands of its department.
-        count: How many products.
-        seed: Seed of the catalog.
+
+def _write(plan: GrowthPlan, part: Path, number: int) -> int:
+    """Makes and writes one chunk; returns how many products it has."""
+    from ecomrlve.catalog.chunks import write_chunk
+
+    records = plan.records(number)
+    write_chunk(part, number, records)
+    return len(records)
+
+
+# In a worker: the plan and the folder that it writes to.
+_shared: list[tuple[GrowthPlan, Path]] = []
+
+
+def _begin(plan: GrowthPlan, part: Path) -> None:
+    """In a new worker: remember what to do, and end when the process that started it is killed.
+
+    Left alone, a worker would wait for its next chunk for ever.
     """
-
-    def __init__(self, goods: Goods, kind: TypeSpec, brands: tuple[BrandSpec, ...], count: int, seed: int):
-        self.kind = kind
-        self.count = count
-        self._seed = seed
-        self._stream = Stream("goods", "type", seed, kind.name)
-        self._wording = Wording(kind, goods.attributes)
-        self._brands = [b for b in brands if not any(holds(b.name, value) for value in kind.variant.values)]
-        if not self._brands:
-            raise CatalogError(f"type {kind.name!r}: every brand's name holds a variant value")
-        self._nouns = kind.nouns or (kind.name.title(),)
-        avoided = kind.words() | set(spaced(" ".join(self._nouns)).split())
-        self._words = [word for word in goods.words.series.split() if word.lower() not in avoided]
-        self._used: set[str] = set()
-        self._weights = {name: _weights(values) for name, values in kind.attributes.items()}
-        self._names = list(kind.attributes)
-        # One table, since a call of its own for each of them would take longer than all else about numbers.
-        numbers = (np.arange(len(DRAWS))[:, None] << 32) + np.arange(count)
-        self._drawn = unit_hashes(key_of("goods", "numbers", seed, kind.name), numbers)
-        self.families = [self._family(size) for size in self._sizes()]
-
-    def _sizes(self) -> list[int]:
-        """Sizes of the families; they add up to the count, and none is below 4 unless the count is."""
-        left, sizes = self.count, []
-        while left:
-            fitting = [size for size in FAMILY_SIZES if size == left or size <= left - 4] or [left]
-            sizes.append(self._stream.choice(fitting))
-            left -= sizes[-1]
-        return sizes
-
-    def _family(self, size: int) -> _Family:
-        stream, kind = self._stream, self.kind
-        brand = stream.choice(self._brands)
-        series = self._series(brand)
-        start = f"{brand.name} {series} {stream.choice(self._nouns)}"
-        members, varying = self._grid(size)
-        room = LONGEST_TITLE - len(start.split())
-        if stream.chance(TITLED_SHARE):
-            wanted = varying
-        else:  # Some of the other titles name something that all members have in common.
-            wanted = [name for name in self._names if name not in varying]
-            wanted = stream.sample(wanted, 1) if stream.chance(0.35) else []
-        named = []
-        for name in wanted:
-            if name in self._wording.titled and (length := self._wording.length(name)) <= room:
-                named.append(name)
-                room -= length
-        plan = description_plan(stream, kind, series, varying or self._names)
-        return _Family(
-            brand,
-            members,
-            [self._wording.title(start, named, values) for values in members],
-            [self._wording.description(plan, values) for values in members],
-            tuple(stream.sample(kind.features, 2 + stream.integer(2))),
-        )
-
-    def _series(self, brand: BrandSpec) -> str:
-        """A series name that no other family of the type has."""
-        while True:
-            words = self._stream.sample(self._words, 2)
-            crowded = len(self._used) > len(self._words) // 4
-            name = " ".join(words) if crowded or self._stream.chance(0.3) else words[0]
-            if name not in self._used and not any(word.lower() in brand.name.lower() for word in words):
-                self._used.add(name)
-                return name
-
-    def _grid(self, size: int) -> tuple[list[dict[str, Any]], list[str]]:
-        """The members' attributes, in random order, and the names of those in which they differ."""
-        stream, values = self._stream, self.kind.attributes
-        base = {name: stream.weighted(*self._weights[name]) for name in self._names}
-        for rows, columns in stream.shuffled(SHAPES[size]):
-            second = stream.choice([name for name in self._names if len(values[name]) >= columns] or [""])
-            others = [name for name in self._names if len(values[name]) >= rows and name != second]
-            if second and others:
-                break
-        else:  # Only for families larger than any attribute allows, which the checks of department files rule out.
-            raise CatalogError(f"type {self.kind.name!r}: no attribute has enough values for {size} lookalikes")
-        first = stream.choice(others)
-        across = stream.sample(self._weights[second][0], columns)
-        down = stream.sample(self._weights[first][0], rows) if rows > 1 else [base[first]]
-        cells = stream.sample([(one, two) for one in down for two in across], size)
-        varying = [name for name, length in ((first, rows), (second, columns)) if length > 1]
-        return [base | {first: one, second: two} for one, two in cells], varying
-
-    # -- numbers, for all products of the type at once
-
-    def records(self, category: tuple[str, ...], first_family: int) -> list[dict[str, Any]]:
-        """The products as records for the store.
-
-        Args:
-            category: Path from department to leaf.
-            first_family: Number of the first family.
-        """
-        sizes = [len(family.members) for family in self.families]
-        of_family = np.repeat(np.arange(len(sizes)), sizes)
-        prices = self._prices(of_family)
-        counts, ratings = self._ratings(of_family)
-        usual = np.searchsorted(np.cumsum(SHIP_DAYS_WEIGHTS), self._uniform("ship") * sum(SHIP_DAYS_WEIGHTS), "right")
-        ship_days = np.clip(1 + usual[of_family] + (4 * self._uniform("ship member")).astype(int) % 3 - 1, 1, 10)
-        stock = np.where(self._uniform("sold out") < SOLD_OUT, 0, 5 + (196 * self._uniform("stock") ** 1.5).astype(int))
-        numbers = zip(
-            prices.tolist(), counts.tolist(), ratings.tolist(), ship_days.tolist(), stock.tolist(), strict=True
-        )
-        records = []
-        for number, family in enumerate(self.families, first_family):
-            for values, title, text in zip(family.members, family.titles, family.descriptions, strict=True):
-                price, count, rating, days, units = next(numbers)
-                record = {
-                    "title": title, "description": text, "category": category, "type": self.kind.name,
-                    "brand": family.brand.name, "price": price, "rating": rating, "rating_count": count,
-                    "ship_days": days, "stock": units, "attributes": values, "features": family.features,
-                    "family": number,
-                }  # fmt: skip
-                if self.kind.natural_variants:
-                    record["variants"] = self._variants(price, units > 0)
-                    record["stock"] = sum(variant.stock for variant in record["variants"])
-                records.append(record)
-        return records
-
-    def _uniform(self, what: str) -> np.ndarray:
-        """A number in [0, 1) for each product (or family, which are fewer), fixed by what it is for."""
-        return self._drawn[DRAWS.index(what)]
-
-    def _normal(self, what: str) -> np.ndarray:
-        return ndtri(np.clip(self._uniform(what), 1e-6, 1 - 1e-6))
-
-    def _prices(self, of_family: np.ndarray) -> np.ndarray:
-        """Log-normal around the type's median times brand level, dearer with more of what raises the price."""
-        level = np.array([family.brand.level for family in self.families])[of_family]
-        prices = self.kind.price * level * np.exp(0.22 * self._normal("price")[of_family])
-        for name in self.kind.raises_price:
-            levels = self._weights[name][0]
-            place = {value: index / (len(levels) - 1) - 0.5 for index, value in enumerate(levels)}
-            prices *= 1 + NUMBER_EFFECT * np.array([place[m[name]] for f in self.families for m in f.members])
-        return _price_tags(prices * np.exp(0.05 * self._normal("price member")), self._uniform("price ending"))
-
-    def _ratings(self, of_family: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many ratings each product has and their average, which spreads more where they are few."""
-        popularity = 4.4 + 1.1 * self._normal("popular")[of_family] + 0.7 * self._normal("popular member")
-        counts = np.clip(np.exp(popularity).astype(int), 1, 200_000)
-        quality = np.array([family.brand.quality for family in self.families])[of_family]
-        usual = 3.4 + 1.15 * quality + 0.15 * self._normal("rating")[of_family]
-        spread = 0.12 + 0.9 / np.sqrt(counts)
-        return counts, np.round(np.clip(usual + spread * self._normal("rating member"), 2.5, 5.0), 1)
-
-    def _variants(self, price: float, available: bool) -> tuple[Variant, ...]:
-        """Variants that the product itself lists, in the order that the type's values are written in."""
-        stream, values = self._stream, self.kind.variant.values
-        chosen = set(stream.sample(values, 4 + stream.integer(3)))
-        return tuple(
-            Variant(
-                {self.kind.variant.attribute: value},
-                round(price * stream.choice((1, 1, 1, 1.05, 1.1, 0.95)), 2),
-                0 if stream.chance(VARIANT_SOLD_OUT) or not available else 5 + stream.integer(56),
-            )
-            for value in values
-            if value in chosen
-        )
+    _shared[:] = [(plan, part)]
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
 
 
-def _weights(values: Any) -> tuple[list[Any], list[float]]:
-    """Values and how often each is drawn; of numeric levels, those in the middle more often."""
-    if isinstance(values, dict):
-        return list(values), list(values.values())
-    last = len(values) - 1
-    return list(values), [1 + 2 * min(place, last - place) / last for place in range(last + 1)]
+def _end_after(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
-def _price_tags(prices: np.ndarray, endings: np.ndarray) -> np.ndarray:
-    """Whole cents, most of them just below a whole dollar as on real tags."""
-    dollars = np.floor(prices)
-    tags = np.select(
-        [prices < 3, endings < 0.45, endings < 0.6, endings < 0.7],
-        [prices, dollars + 0.99, dollars + 0.95, dollars],
-        prices,
-    )
-    return np.round(np.maximum(tags, 0.49), 2)
+def _write_shared(number: int) -> int:
+    return _write(*_shared[0], number)

@@ -61,7 +61,7 @@ def measure(rounds: int = 100) -> dict[str, Any]:
     """
     started = time.perf_counter()
     engine = default_engine()
-    engine.scores("warm up")
+    engine.warm_up()
     rows: list[dict[str, Any]] = [
         {"what": "load catalog, index and encoder", "value": 1000 * (time.perf_counter() - started), "unit": "ms"}
     ]

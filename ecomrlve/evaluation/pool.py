@@ -78,14 +78,21 @@ def engine_of(catalog: str | None, *, words_only: bool = False, progress: bool =
     """The engine for the catalog that a command names.
 
     Args:
-        catalog: ``default``, or a file, folder or glob; ``FILE::MAPPING`` names the column mapping too.
+        catalog: ``default``, or a file, folder or glob; ``FILE::MAPPING`` names the column mapping too; or a catalog
+            folder, ``FOLDER::ENCODER`` names the vectors to use.
         words_only: Search by words alone, without vectors.
         progress: Show a bar while vectors are computed for the first time.
     """
     if catalog in (None, "default") and not words_only:
         return engine_for(None, progress=progress)
     from ecomrlve.catalog.encoder import SentenceEncoder
+    from ecomrlve.catalog.stored import is_catalog_folder
 
+    folder, _, encoder = str(catalog).partition("::")
+    if catalog not in (None, "default") and is_catalog_folder(folder):
+        from ecomrlve.catalog.indexes import open_engine
+
+        return open_engine(folder, encoder or None, words_only=words_only, progress=progress)
     if catalog in (None, "default"):
         from ecomrlve.catalog.synthetic import generate
 

@@ -87,8 +87,12 @@ class Stock:
 
         A product with made variants is on the shelf exactly if its row is, so only what sold out needs a closer look.
         """
-        available = self._catalog.stock[rows] > 0
-        if self._rows_sold:
+        everything = len(rows) == len(self._catalog)  # then rows and places are the same
+        available = (self._catalog.stock if everything else self._catalog.stock[rows]) > 0
+        if self._rows_sold and everything:
+            for row in self._rows_sold:
+                available[row] = available[row] and self.left(row) > 0
+        elif self._rows_sold:
             sold = np.fromiter(self._rows_sold, np.int64, len(self._rows_sold))
             for place in np.flatnonzero(np.isin(rows, sold) & available):
                 available[place] = self.left(int(rows[place])) > 0

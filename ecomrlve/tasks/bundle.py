@@ -25,7 +25,7 @@ from ecomrlve.streams import Stream
 from ecomrlve.tasks import bundle_baskets as baskets
 from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
 from ecomrlve.tasks.bundle_baskets import LEAST_FITTING, BundleGoal, Costs, Project, Tie, fitting_masks
-from ecomrlve.tasks.constraints import alternatives
+from ecomrlve.tasks.constraints import MANY, alternatives
 from ecomrlve.tasks.identify import slot_of
 
 MOST_PARTS = 12
@@ -34,6 +34,7 @@ LURED_SHARE = 0.6
 TRIES = 240
 PATIENT_TRIES = 60  # after so many, the tie is given up; after twice as many, the lure; after three times, requirements
 CHANGE_TRIES = 8
+MOST_READ = 100  # products per part that an agent reads before it looks part by part instead
 MOST_LOOKS_AGAIN = 2  # turns in which a customer may see nothing new; after a third it leaves
 OVER_BUDGET_MOST, OVER_BUDGET_WEIGHT = Fraction(-3, 10), Fraction(7, 10)
 
@@ -128,12 +129,17 @@ class BundleTask:
     ) -> tuple[BundleGoal, list[list[Constraint]], int] | None:
         ties = project.ties if axes.d >= TIE_FROM and patience == 0 else ()
         readable = _genuine(_pages_read(axes), axes)
+        if all(len(world.catalog.rows_of_type(name)) > MANY for name in project.types):
+            readable = len(world.catalog)  # nobody reads them through, so that their sizes do not matter
         chosen, tied = baskets.draw_types(world.catalog, project, ties, count, readable, stream)
         parts = tuple(baskets.part_of(world, name) for name in chosen)
         if any(part.alive.sum() < LEAST_FITTING for part in parts):
             return None
         tie = (chosen.index(tied[0]), chosen.index(tied[1]), tied[2]) if tied else None
         numbers = baskets.spread(axes.constraints // (1 + (patience >= 3)), count, stream)
+        many = any(int(part.alive.sum()) > MANY for part in parts)
+        if many and tie is not None:
+            numbers = _first_for(tie[:2], numbers)
         lured = math.ceil(LURED_SHARE * count) if axes.d >= LURE_FROM and patience < 2 else 0
         goal = BundleGoal(
             project.name, parts, tie, share_within_budget(axes.d), min(lured, sum(number > 0 for number in numbers))
@@ -147,6 +153,9 @@ class BundleTask:
                 return None
         masks = fitting_masks(world.catalog, parts, constraints)
         if not baskets.sound(world.catalog, goal, masks):
+            return None
+        # What fits the tied parts must fit on one page, for an agent to find the cheapest pair.
+        if many and tie is not None and max(int(masks[index].sum()) for index in tie[:2]) > _genuine(1, axes):
             return None
         costs = Costs(world.catalog, parts, masks, tie)
         # Not always at the edge of what is allowed, so that the budget tells nothing exact about the baskets.
@@ -222,6 +231,8 @@ class BundleTask:
         customer says that there is nothing else.
         """
         goal: BundleGoal = problem.goal
+        if any(int(part.alive.sum()) > MANY for part in goal.parts):
+            return self._plan_by_part(problem, axes)
         first = -(-_pages(sum(len(part.rows) for part in goal.parts), axes) // axes.tool_budget)
         again = _pages(sum(int(part.alive.sum()) for part in goal.parts), axes)
         looking, calls = first + min(MOST_LOOKS_AGAIN, -(-again // axes.tool_budget)), -(-again // MOST_LOOKS_AGAIN)
@@ -231,6 +242,21 @@ class BundleTask:
         asking = min(ask_turns(omitted, 3, axes.turn_budget) + 1, axes.turn_budget - 2) if omitted else 0
         turns = max(looking, asking, 2 if problem.switch else 0)
         return Plan(turns + 1 + bool(omitted), calls)
+
+    def _plan_by_part(self, problem: Problem, axes: Difficulty) -> Plan:
+        """Find out that there is too much to read, look at each part, again at those of which more was said, answer.
+
+        Asking goes on meanwhile. A part of which nothing is asked need not be looked at again, and there is one, so
+        that the second look takes one turn; a third, at all parts, is for what sold out.
+        """
+        parts = len(problem.goal.parts)
+        trying = -(-MOST_READ * parts // (axes.search_depth * axes.tool_budget))
+        looking = -(-parts // axes.tool_budget)
+        omitted = len(problem.omitted)
+        asking = min(ask_turns(omitted, 3, axes.turn_budget) + 1, axes.turn_budget - 2) if omitted else 0
+        turns = max(trying + looking, asking, 2 if problem.switch else 0) + bool(omitted or problem.switch)
+        turns += looking * (problem.world.stock.rate > 0)
+        return Plan(turns + 1 + bool(omitted), 1)
 
     def see(self, problem: Problem, ledger: Ledger, shown: Sequence[int]) -> Sight:
         """What the customer sees of the products shown: their properties and prices, never whether they will last."""
@@ -377,6 +403,15 @@ class BundleTask:
             "share_within_budget": round(costs.share_within(budget), 6),
             "share_allowed": goal.share,
         }
+
+
+def _first_for(indices: Sequence[int], numbers: Sequence[int]) -> list[int]:
+    """The same numbers in another order: the largest go to these indices."""
+    result, ranked = list(numbers), sorted(range(len(numbers)), key=lambda index: -numbers[index])
+    for index, other in zip(indices, ranked, strict=False):
+        place = result.index(numbers[other]) if numbers[other] > result[index] else index
+        result[index], result[place] = result[place], result[index]
+    return result
 
 
 def _pages(rows: int, axes: Difficulty) -> int:

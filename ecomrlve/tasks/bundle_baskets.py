@@ -21,13 +21,14 @@ from ecomrlve.catalog.filters import Constraint, satisfied
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.shop.world import World
 from ecomrlve.streams import Stream
-from ecomrlve.tasks.constraints import draw_constraints
+from ecomrlve.tasks.constraints import MANY, draw_constraints, draw_from_many, narrowed
 
 LEAST_OF_TYPE = 5  # products in stock that a part's type needs
 LEAST_PARTS = 3
 LEAST_FITTING = 2  # lasting products that must fill a part
 LEAST_SHARED = 3  # products of either type that a value needs, to count as one that both types have
 MOST_BINS = 1 << 13  # resolution of the distribution of costs
+MOST_FITTING = 40  # products that the requirements of a part are meant to leave at most, where there are a great many
 PART_TRIES = 8
 SAME = 1e-9  # shares that differ by less are equal: they come out of a Fourier transform
 
@@ -67,9 +68,8 @@ class Part:
 
     def fitting(self, catalog: Catalog, constraints: Sequence[Constraint]) -> np.ndarray:
         """Which rows last and meet the constraints: a bool array."""
-        mask = self.alive.copy()
-        for constraint in constraints:
-            mask &= satisfied(catalog, self.rows, constraint)
+        mask = np.zeros(len(self.rows), bool)
+        mask[narrowed(catalog, self.rows, self.alive, constraints)] = True
         return mask
 
     def cheapest_fits(self, fitting: np.ndarray) -> bool:
@@ -373,13 +373,17 @@ def draw_part(catalog: Catalog, goal: BundleGoal, index: int, number: int, strea
         return []
     tied = goal.tie is not None and index in goal.tie[:2]
     alive = part.rows[part.alive]
+    many = len(alive) > MANY
     found: list[Constraint] = []
     for _ in range(PART_TRIES):
-        anchor = int(stream.choice(alive))
+        anchor = -1 if many else int(stream.choice(alive))
         # Of tied parts more products must be left, for some of them to agree.
-        most = len(alive) // 2 if tied else len(alive) // 3
+        most = min(len(alive) // 2 if tied else len(alive) // 3, MOST_FITTING)
         left = LEAST_FITTING + stream.integer(max(1, most - LEAST_FITTING))
-        drawn = draw_constraints(catalog, part.rows, part.alive, anchor, number, left, stream)
+        if many:
+            drawn = draw_from_many(catalog, part.rows, part.alive, number, left, stream)
+        else:
+            drawn = draw_constraints(catalog, part.rows, part.alive, anchor, number, left, stream)
         if tied and any(goal.tie is not None and c.attribute == goal.tie[2] for c in drawn):
             continue
         if len(drawn) > len(found):

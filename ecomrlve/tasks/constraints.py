@@ -8,7 +8,7 @@ remain, so that every requirement does some of the work and none is decoration.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from ecomrlve.streams import Stream
 
 NECESSARY = 3  # how many requirements must be mutually necessary, if there are so many
 MOST_LEVELS = 4  # candidate thresholds or pairs looked at per attribute and operator
+MANY = 400  # from more products than these, requirements are drawn values first
+SAMPLE, EXACT = 512, 2048  # of so many of them shares are estimated; in the last step, of so many
+LOOKED_AT = 4  # attributes looked at for one requirement on many products
 NEAR_BEST = 3  # one of so many best candidates is drawn, so that equal situations differ
 
 
@@ -39,39 +42,160 @@ def draw_constraints(
     Returns:
         At most `count` requirements; fewer where the type has no more attributes that can exclude anything.
     """
-    names = ["price", "rating", "ship_days", "brand", *catalog.type_attributes(anchor)]
     chosen: list[Constraint] = []
-    left = alive.copy()
-    for name in stream.shuffled(names):
+    left = rows[alive]
+    for name in stream.shuffled(_names(catalog, anchor)):
         if len(chosen) == count:
             break
-        column = catalog.columns[name]
         steps = count - len(chosen)
-        share = min(0.95, (goal / max(int(left.sum()), 1)) ** (1 / steps))
-        found = _best(column, rows, left, anchor, max(2, goal), share, stream)
+        share = min(0.95, (goal / max(len(left), 1)) ** (1 / steps))
+        found = _best(catalog, catalog.columns[name], rows, left, anchor, max(2, goal), share, stream)
         if found is not None:
             chosen.append(found[0])
-            left &= found[1]
+            left = left[found[1]]
     return chosen
 
 
-def necessary(catalog: Catalog, rows: np.ndarray, alive: np.ndarray, constraints: Sequence[Constraint]) -> int:
-    """How many requirements are mutually necessary: without one of them, more alive rows would satisfy the rest."""
-    masks = [satisfied(catalog, rows, constraint) for constraint in constraints]
-    failures = np.sum([~mask for mask in masks], axis=0) if masks else np.zeros(len(rows), int)
-    return sum(bool(np.any(alive & ~mask & (failures == 1))) for mask in masks)
+def draw_from_many(
+    catalog: Catalog, rows: np.ndarray, alive: np.ndarray, count: int, goal: int, stream: Stream
+) -> list[Constraint]:
+    """Requirements on a type with a great many products.
+
+    Where a random product is the anchor, two requirements cannot single out a handful of ten thousand: it would have
+    to lie at the edge of something. So the values are chosen first, each as selective as the steps that remain ask
+    for. Shares are estimated on a sample, then the rows that are left are counted exactly; the work is that of going
+    once through the type, whatever its size otherwise.
+
+    Args:
+        catalog: Whose products.
+        rows: All rows of the type.
+        alive: Which of them are in stock and stay so.
+        count: How many requirements are wanted, each on another attribute.
+        goal: How many alive rows should be left, at least 2.
+        stream: Where the draws come from.
+
+    Returns:
+        At most `count` requirements that leave at least 2 alive rows.
+    """
+    left = rows[alive]
+    names = stream.shuffled(_names(catalog, int(rows[0])))
+    chosen: list[Constraint] = []
+    while names and len(chosen) < count:
+        steps = count - len(chosen)
+        share = min(0.95, (goal / len(left)) ** (1 / steps))
+        looked_at = names[:LOOKED_AT]
+        constraint = _nearest(catalog, looked_at, _sample(left, EXACT if steps == 1 else SAMPLE), share, stream)
+        if constraint is None:
+            names = names[len(looked_at) :]
+            continue
+        names.remove(constraint.attribute)
+        narrowed = left[satisfied(catalog, left, constraint)]
+        if max(2, goal) <= len(narrowed) < len(left):
+            chosen.append(constraint)
+            left = narrowed
+    return chosen
+
+
+def _names(catalog: Catalog, row: int) -> list[str]:
+    return ["price", "rating", "ship_days", "brand", *catalog.type_attributes(row)]
+
+
+def _sample(rows: np.ndarray, size: int) -> np.ndarray:
+    """At most so many of the rows, evenly spaced: neighbours resemble each other."""
+    return rows[:: -(-len(rows) // size)]
+
+
+def _nearest(
+    catalog: Catalog, names: Sequence[str], sample: np.ndarray, share: float, stream: Stream
+) -> Constraint | None:
+    """One of the requirements whose share of survivors in the sample comes nearest to the wanted one."""
+    scored: list[tuple[float, int, Constraint]] = []
+    for name in names:
+        for constraint, kept in _levels(catalog.columns[name], sample, share, stream):
+            if 0 < kept < len(sample):
+                scored.append((abs(math.log(kept / len(sample) / share)), len(scored), constraint))
+    scored.sort(key=lambda entry: entry[:2])
+    near = [entry for entry in scored[:NEAR_BEST] if entry[0] <= scored[0][0] + 0.15]
+    return stream.choice(near)[2] if near else None
+
+
+def _levels(column: Column, sample: np.ndarray, share: float, stream: Stream) -> list[tuple[Constraint, int]]:
+    """Requirements on one attribute that about this share of the sample satisfies, and how many of it do."""
+    name, cells = column.info.name, column.values[sample]
+    if column.numeric:
+        cells = np.sort(cells)  # unknown ones go to the end
+        cells = cells[: len(cells) - int(np.isnan(cells).sum())]
+        if not len(cells):
+            return []
+        found = []
+        for operator in {"less": ("le",), "more": ("ge",)}.get(column.info.better, ("le", "ge")):
+            place = min(len(cells) - 1, int(share * len(cells)))
+            level = float(cells[place if operator == "le" else -1 - place])
+            value = _round_price(level) if name == "price" else plain_number(round(level, 4))
+            below = int(np.searchsorted(cells, value, side="right" if operator == "le" else "left"))
+            found.append((Constraint(name, operator, value), below if operator == "le" else len(cells) - below))
+        return found
+    tally = np.bincount(cells[cells != UNKNOWN])
+    codes = np.flatnonzero(tally)
+    if not len(codes):
+        return []
+    counts = tally[codes]
+    nearest = np.argsort(np.abs(np.log(counts / (share * len(sample)))), kind="stable")[:MOST_LEVELS]
+    found = [(Constraint(name, "eq", column.names[code]), int(tally[code])) for code in codes[nearest].tolist()]
+    for size in (2, 3) if name == "brand" else (2,):
+        if size < len(codes):
+            some = stream.sample(codes.tolist(), size)
+            found.append((Constraint(name, "in", tuple(column.names[code] for code in some)), int(tally[some].sum())))
+    return found
+
+
+def narrowed(catalog: Catalog, rows: np.ndarray, alive: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
+    """Places in `rows` of the alive ones that satisfy all requirements, ascending."""
+    places = np.flatnonzero(alive)
+    for constraint in constraints:
+        places = places[satisfied(catalog, rows[places], constraint)]
+    return places
+
+
+def necessary(
+    catalog: Catalog, rows: np.ndarray, alive: np.ndarray, constraints: Sequence[Constraint], enough: int | None = None
+) -> int:
+    """How many requirements are mutually necessary: without one of them, more alive rows would satisfy the rest.
+
+    Args:
+        catalog: Whose products.
+        rows: All rows of the type.
+        alive: Which of them are in stock and stay so.
+        constraints: The requirements.
+        enough: Stop counting at so many.
+    """
+    count = 0
+    # The last ones first: they are looked for among few rows.
+    for index in reversed(range(len(constraints))):
+        if count == enough:
+            break
+        rest = [constraint for number, constraint in enumerate(constraints) if number != index]
+        places = narrowed(catalog, rows, alive, rest)
+        count += not satisfied(catalog, rows[places], constraints[index]).all()
+    return count
 
 
 def _best(
-    column: Column, rows: np.ndarray, left: np.ndarray, anchor: int, least: int, share: float, stream: Stream
+    catalog: Catalog,
+    column: Column,
+    rows: np.ndarray,
+    left: np.ndarray,
+    anchor: int,
+    least: int,
+    share: float,
+    stream: Stream,
 ) -> tuple[Constraint, np.ndarray] | None:
     """The candidate whose share of survivors is nearest to the wanted one, among those that leave enough."""
-    cells = column.values[rows]
-    total = int(left.sum())
+    total = len(left)
     scored: list[tuple[float, int, Constraint, np.ndarray]] = []
-    for number, (constraint, mask) in enumerate(_candidates(column, cells, left, anchor, total * share, stream)):
-        kept = int(np.count_nonzero(left & mask))
-        if kept < least or mask.all():
+    for number, (constraint, mask) in enumerate(_candidates(column, rows, left, anchor, total * share, stream)):
+        kept = int(np.count_nonzero(mask))
+        if kept < least or (kept == total and satisfied(catalog, rows, constraint).all()):
             continue
         # A requirement that excludes nothing more is the last choice: it is no decoration only if nothing else fits.
         distance = abs(math.log(kept / total / share)) + (10.0 if kept == total else 0.0)
@@ -84,19 +208,20 @@ def _best(
 
 
 def _candidates(
-    column: Column, cells: np.ndarray, left: np.ndarray, anchor: int, target: float, stream: Stream
+    column: Column, rows: np.ndarray, left: np.ndarray, anchor: int, target: float, stream: Stream
 ) -> list[tuple[Constraint, np.ndarray]]:
-    """Requirements on one attribute that the anchor satisfies, with the rows that satisfy them.
+    """Requirements on one attribute that the anchor satisfies, with which of the rows that are left satisfy them.
 
     For a number, the thresholds that leave about `target` of the rows that are left.
     """
     name = column.info.name
     if not column.numeric:
-        return _word_candidates(column, cells, anchor, stream)
+        return _word_candidates(column, rows, left, anchor, stream)
     own = float(column.values[anchor])
     if math.isnan(own):
         return []
-    known = np.sort(cells[left & ~np.isnan(cells)])
+    cells = column.values[left]
+    known = np.sort(cells[~np.isnan(cells)])
     first = np.ones(len(known), bool)
     np.not_equal(known[1:], known[:-1], out=first[1:])
     distinct = known[first]
@@ -120,14 +245,16 @@ def _round_price(value: float) -> int | float:
 
 
 def _word_candidates(
-    column: Column, cells: np.ndarray, anchor: int, stream: Stream
+    column: Column, rows: np.ndarray, left: np.ndarray, anchor: int, stream: Stream
 ) -> list[tuple[Constraint, np.ndarray]]:
     code = int(column.values[anchor])
     if code == UNKNOWN:
         return []
     name, word = column.info.name, column.names[code]
+    cells = column.values[left]
     found = [(Constraint(name, "eq", word), cells == code)]
-    present = np.flatnonzero(np.bincount(cells[cells != UNKNOWN]))
+    every = column.values[rows]
+    present = np.flatnonzero(np.bincount(every[every != UNKNOWN]))
     others = [other for other in present.tolist() if other != code]
     for other in stream.sample(others, MOST_LEVELS):
         pair = stream.shuffled([word, column.names[other]])
@@ -164,19 +291,31 @@ def alternatives(
     """
     old = constraints[index]
     column = catalog.columns[old.attribute]
-    rest = alive.copy()
-    for number, constraint in enumerate(constraints):
-        if number != index:
-            rest &= satisfied(catalog, rows, constraint)
-    anchors = rows[rest]
+    rest = [constraint for number, constraint in enumerate(constraints) if number != index]
+    anchors = rows[narrowed(catalog, rows, alive, rest)]
     found: dict[str, Any] = {}
-    for anchor in stream.sample(anchors.tolist(), 8):
-        for constraint, mask in _candidates(column, column.values[rows], rest, anchor, len(anchors) / 2, stream):
-            same = constraint.operator == old.operator and constraint.value != old.value
-            other = same and set(_listed(constraint.value)) != set(_listed(old.value)) and not mask.all()
-            if other and accept(int(np.count_nonzero(rest & mask))):
-                found.setdefault(str(constraint.value), constraint.value)
+    for constraint, mask in _others(catalog, column, rows, anchors, old, stream):
+        same = constraint.operator == old.operator and constraint.value != old.value
+        other = same and set(_listed(constraint.value)) != set(_listed(old.value))
+        kept = int(np.count_nonzero(mask))
+        if not other or not accept(kept) or (kept == len(anchors) and satisfied(catalog, rows, constraint).all()):
+            continue
+        found.setdefault(str(constraint.value), constraint.value)
     return stream.choice(list(found.values())) if found else None
+
+
+def _others(
+    catalog: Catalog, column: Column, rows: np.ndarray, anchors: np.ndarray, old: Constraint, stream: Stream
+) -> Iterator[tuple[Constraint, np.ndarray]]:
+    """Other requirements on the attribute of an old one, with which of the anchors satisfy them."""
+    if len(anchors) <= MANY:
+        for anchor in stream.sample(anchors.tolist(), 8):
+            yield from _candidates(column, rows, anchors, anchor, len(anchors) / 2, stream)
+        return
+    share = max(1, int(np.count_nonzero(satisfied(catalog, anchors, old)))) / len(anchors)
+    for factor in (0.5, 0.7, 1.5, 2.0):
+        for constraint, _ in _levels(column, _sample(anchors, EXACT), min(0.95, share * factor), stream):
+            yield constraint, satisfied(catalog, anchors, constraint)
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

@@ -22,7 +22,15 @@ from ecomrlve.rewards import list_alpha, list_reward, priority_utility
 from ecomrlve.shop.world import Setting, World
 from ecomrlve.streams import Stream
 from ecomrlve.tasks.base import Hazards, Plan, Problem, Sight, Verdict, ask_turns
-from ecomrlve.tasks.constraints import NECESSARY, alternatives, draw_constraints, necessary
+from ecomrlve.tasks.constraints import (
+    MANY,
+    NECESSARY,
+    alternatives,
+    draw_constraints,
+    draw_from_many,
+    narrowed,
+    necessary,
+)
 from ecomrlve.tasks.identify import slot_of
 
 DEPTH_SHARE = 0.7  # feasible products are at most this share of a page, so that noise cannot push one off it
@@ -280,20 +288,30 @@ def draw_requirements(
         count = max(1, axes.constraints - max(0, attempt - PATIENT_TRIES) // ANCHORS_PER_TYPE)
         if best is not None and best[0] >= count:
             break
-        anchor = int(stream.choice(goal.rows[goal.alive]))
-        # At most a third of what is there, so that the requirements have work to do.
-        wanted = 2 + stream.integer(max(1, min(most, int(goal.alive.sum()) // 3) - 1))
-        found = draw_constraints(world.catalog, goal.rows, goal.alive, anchor, count, wanted, stream)
-        left = int(feasible_rows(world.catalog, goal, found).sum())
+        found = _requirements(world.catalog, goal, count, most, stream)
+        left = len(narrowed(world.catalog, goal.rows, goal.alive, found))
         if not found or not 2 <= left <= most:
             continue
-        if necessary(world.catalog, goal.rows, goal.alive, found) < min(len(found), NECESSARY):
+        enough = min(len(found), NECESSARY)
+        if necessary(world.catalog, goal.rows, goal.alive, found, enough) < enough:
             continue
         if best is None or len(found) > best[0]:
             best = len(found), goal, found
         if len(found) == axes.constraints:
             break
     return None if best is None else (best[1], best[2])
+
+
+def _requirements(catalog: Catalog, goal: DiscoveryGoal, count: int, most: int, stream: Stream) -> list[Constraint]:
+    """Requirements on a goal that try to leave some number of products up to `most`."""
+    alive = int(np.count_nonzero(goal.alive))
+    many = alive > MANY
+    anchor = -1 if many else int(stream.choice(goal.rows[goal.alive]))
+    # At most a third of what is there, so that the requirements have work to do.
+    wanted = 2 + stream.integer(max(1, min(most, alive // 3) - 1))
+    if many:
+        return draw_from_many(catalog, goal.rows, goal.alive, count, wanted, stream)
+    return draw_constraints(catalog, goal.rows, goal.alive, anchor, count, wanted, stream)
 
 
 def _stock_hint(catalog: Catalog) -> str:
@@ -322,7 +340,7 @@ def priority_slots(catalog: Catalog, persona: Persona) -> list[Slot]:
 def persona_for(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint], stream: Stream) -> Persona:
     """A customer whose priorities lean towards what it asks for; it may prefer a brand that is feasible."""
     touched = {constraint.attribute for constraint in constraints}
-    feasible = goal.rows[feasible_rows(catalog, goal, constraints)]
+    feasible = goal.rows[narrowed(catalog, goal.rows, goal.alive, constraints)]
     brand = catalog.columns["brand"]
     brands = sorted({brand.get(int(row)) for row in feasible} - {None})
     return draw_persona(stream, touched, brands if len(brands) > 1 else ())
@@ -359,9 +377,8 @@ def genuine_per_page(axes: Difficulty) -> int:
 
 def feasible_rows(catalog: Catalog, goal: DiscoveryGoal, constraints: Sequence[Constraint]) -> np.ndarray:
     """Which rows of the goal's type satisfy the requirements and stay in stock: a bool array."""
-    mask = goal.alive.copy()
-    for constraint in constraints:
-        mask &= satisfied(catalog, goal.rows, constraint)
+    mask = np.zeros(len(goal.rows), bool)
+    mask[narrowed(catalog, goal.rows, goal.alive, constraints)] = True
     return mask
 
 

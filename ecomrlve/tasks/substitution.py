@@ -29,6 +29,7 @@ from ecomrlve.tasks.discovery import (
 )
 from ecomrlve.tasks.identify import identifying, slot_of
 
+MOST_ORIGINALS = 20_000  # of a large catalog only so many, evenly spaced, are looked at
 ENOUGH_SOLD_OUT = 40  # with fewer such products in the catalog, any product may be the one that is sold out
 
 
@@ -154,11 +155,14 @@ def _originals(catalog: Catalog) -> np.ndarray:
 
     A product that the catalog itself has none of is the best choice: then nothing about the shop depends on the goal.
     """
-    if "originals" not in catalog.memo:
+
+    def compute() -> np.ndarray:
         big = np.array([len(catalog.rows_of_type(name)) >= LEAST_OF_TYPE for name in catalog.type_names], bool)
         rows = np.flatnonzero(big[catalog.type_codes]) if big.any() else np.arange(len(catalog))
         sold_out = rows[catalog.stock[rows] == 0]
         candidates = sold_out if len(sold_out) >= ENOUGH_SOLD_OUT else rows
+        candidates = candidates[:: -(-len(candidates) // MOST_ORIGINALS) or 1]
         named = [int(row) for row in candidates if identifying(catalog, int(row)) is not None]
-        catalog.memo["originals"] = np.array(named, np.int64)
-    return catalog.memo["originals"]
+        return np.array(named, np.int64)
+
+    return catalog.remembered("originals", compute)

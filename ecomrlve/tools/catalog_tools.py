@@ -49,7 +49,9 @@ def catalog_search(
         rows = rows[world.stock.available_rows(rows) == in_stock]
     ranked = world.engine.rank(query, rows, sort)
     key = key_of(world.retrieval_key, fold(query), json.dumps(filters, sort_keys=True, default=str), sort)
-    noise = _noise_pool(world, query, ranked) if world.axes.distractors > 0 else ranked[:0]
+    noise = ranked[:0]
+    if world.axes.distractors > 0:
+        noise = world.engine.stray(query, ranked, NOISE_POOL, filtered=len(rows) < len(world.catalog), key=key)
     shown, more = _page(world, ranked, noise, key, page, limit)
     return {"results": [world.hit(row) for row in shown], "page": page, "more": more}
 
@@ -88,24 +90,14 @@ def catalog_similar(
 def _neighbours(world: World, row: int, ranked: np.ndarray) -> np.ndarray:
     """What a deficient engine takes for similar: products of the same category, whatever the filters say."""
     catalog = world.catalog
-    near = np.flatnonzero(catalog.category_codes == catalog.category_codes[row])
-    foreign = near[(near != row) & ~np.isin(near, ranked)]
+    near = catalog.rows_of_category(int(catalog.category_codes[row]))
+    genuine = np.zeros(len(catalog), bool)
+    genuine[ranked] = genuine[row] = True
+    foreign = near[~genuine[near]]
     if not len(foreign):
-        foreign = np.setdiff1d(world.engine.matching([]), np.append(ranked, row))
+        # Among so many rows are as many foreign ones as are wanted.
+        foreign = np.flatnonzero(~genuine[: NOISE_POOL + len(ranked) + 1])
     return foreign[:NOISE_POOL]
-
-
-def _noise_pool(world: World, query: str, ranked: np.ndarray) -> np.ndarray:
-    """Rows that a deficient engine would show for the query: its best hits if it forgot the filters.
-
-    Where the search had no filter, everything is a genuine hit, and the noise comes from far down its own ranking.
-    """
-    if len(ranked) == len(world.catalog):
-        return ranked[len(ranked) // 2 :]
-    order = world.engine.order(query)[: NOISE_POOL + len(ranked)]
-    foreign = np.ones(len(world.catalog), bool)
-    foreign[ranked] = False
-    return order[foreign[order]][:NOISE_POOL]
 
 
 class Weaving:

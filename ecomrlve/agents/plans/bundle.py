@@ -8,6 +8,7 @@ from typing import Any
 
 from ecomrlve.agents.memory import Memory, value_of
 from ecomrlve.agents.plans.base import IntentPlan, Said, call, meets
+from ecomrlve.agents.plans.bundle_parts import PartLooks
 from ecomrlve.protocol import Observation
 
 QUESTIONS = (
@@ -24,7 +25,8 @@ class BundlePlan(IntentPlan):
     """Plays an E_BUNDLE intent.
 
     The first look reads all products of the parts' types, page by page; what is fated to sell out has done so by its
-    end. The second look reads what is still in stock, and lasts. Other types are noise of the search.
+    end. The second look reads what is still in stock, and lasts. Other types are noise of the search. Where there is
+    too much to read, it looks part by part instead.
     """
 
     def __init__(self, memory: Memory):
@@ -39,6 +41,7 @@ class BundlePlan(IntentPlan):
         self._left: dict[str, dict[str, Any]] = {}
         self._complete = False  # the second look showed all that is left
         self._looked = False  # there will be no further look
+        self._parts: PartLooks | None = None  # how to look where there is too much to read
 
     def act(self, observation: Observation, view: Said) -> dict[str, Any]:
         """Look, ask, and answer once everything is said and everything was looked at twice."""
@@ -46,7 +49,14 @@ class BundlePlan(IntentPlan):
         self._take_in(kinds, observation)
         if self.last(observation) or (self._looked and self.told(observation)):
             return {"answer": {"recommended_product_ids": self._answer(kinds, view)}}
-        calls = [] if self._looked else self._look(kinds, observation)
+        if self._parts is not None:
+            told = self.told(observation)
+            calls = self._parts.calls(view, observation, told)
+            idle = self._parts.idle(len(self.memory.hits), len(view.slots))
+            if told and (not calls or idle >= MOST_LOOKS_AGAIN):
+                return {"answer": {"recommended_product_ids": self._answer(kinds, view)}}
+        else:
+            calls = [] if self._looked else self._look(kinds, observation)
         return {"assistant_message": self._question(kinds), "tool_calls": calls}
 
     def _look(self, kinds: Sequence[str], observation: Observation) -> list[dict[str, Any]]:
@@ -75,6 +85,9 @@ class BundlePlan(IntentPlan):
         pages = [result for result in results if "results" in result]
         self._page += asked
         over = bool(pages) and not pages[-1]["more"]
+        if not over and PartLooks.too_many(self._page - 1, observation.search_depth, kinds):
+            self._parts = PartLooks()
+            return
         if not self._again:
             if over:
                 self._pages_before = self._page - asked + [page["more"] for page in pages].index(False)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from ecomrlve.cli.catalogs import catalog_app, index_app
 from ecomrlve.errors import EcomrlveError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
@@ -18,10 +19,16 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 console = Console(width=None if sys.stdout.isatty() else 160)
 complaints = Console(stderr=True)
 
+app.add_typer(catalog_app, name="catalog")
+app.add_typer(index_app, name="index")
+
 MOST_PROBLEMS = 5  # skipped lines that `replay` names one by one
 
 CatalogOption = Annotated[
-    str, typer.Option(help="default, or a file, folder or glob of products; FILE::MAPPING names a column mapping")
+    str,
+    typer.Option(
+        help="default; a file, folder or glob of products, FILE::MAPPING; or a catalog folder, FOLDER::ENCODER"
+    ),
 ]
 WordsOption = Annotated[bool, typer.Option("--words-only", help="search by words alone, without sentence vectors")]
 
@@ -190,29 +197,6 @@ def replay(
 
 
 @app.command()
-def catalog(
-    source: Annotated[str, typer.Argument(help="default, or FILE::MAPPING")] = "default",
-) -> None:
-    """Show a catalog's card: what was read, dropped and synthesized, and what its types offer."""
-    from ecomrlve.evaluation.pool import engine_of
-
-    products = engine_of(source, words_only=True).catalog
-    facts = {
-        "name": products.name,
-        "fingerprint": products.fingerprint,
-        "products": len(products),
-        "types": len(products.type_names),
-        "synthesized": sorted(products.synthesized),
-        "card": products.card,
-        "offers": {
-            name: f"{len(products.rows_of_type(name))} products; {', '.join(products.attributes_of_type(name))}"
-            for name in products.type_names
-        },
-    }
-    console.print_json(json.dumps(facts, ensure_ascii=False, default=str))
-
-
-@app.command()
 def embed(
     catalog: CatalogOption = "default",
     out: Annotated[Path | None, typer.Option(help="also write the vectors into this folder")] = None,
@@ -269,6 +253,30 @@ def bench(
         show(figures, console)
 
 
+@app.command(name="bench-scale")
+def bench_scale(
+    folder: Annotated[Path, typer.Option(help="where the catalogs are kept; those that are there are used")],
+    sizes: Annotated[str, typer.Option(help="products of each catalog")] = "10000,100000,1000000,2000000",
+    rounds: Annotated[int, typer.Option(help="repetitions behind each median", min=1)] = 60,
+    kills: Annotated[int, typer.Option(help="kill a smaller build so often, and compare; 0: do not", min=0)] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="print the figures as JSON")] = False,
+    out: Annotated[Path | None, typer.Option(help="also write the JSON to this file")] = None,
+) -> None:
+    """Measure how building, memory, resets and searches grow with the catalog; exit 1 where a promise is not kept."""
+    from ecomrlve.evaluation.kills import killed
+    from ecomrlve.evaluation.scale import measure, show
+
+    figures = measure(folder, numbers(sizes), rounds=rounds, progress=not as_json)
+    if kills:
+        figures["kills"] = killed(folder / "kills", kills, progress=not as_json)
+    if out is not None:
+        out.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    if as_json:
+        print(json.dumps(figures, indent=1))
+    kept = show(figures, complaints if as_json else console)
+    raise typer.Exit(0 if kept else 1)
+
+
 def main() -> None:
     """Entry point: our own errors are messages, not tracebacks."""
     try:
@@ -277,7 +285,3 @@ def main() -> None:
         complaints.print("error: ", style="red", end="")
         complaints.print(str(error), highlight=False, markup=False, soft_wrap=True)
         raise SystemExit(2) from None
-
-
-if __name__ == "__main__":
-    main()
