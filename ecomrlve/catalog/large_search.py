@@ -127,6 +127,10 @@ class LargeSearchEngine(SearchEngine):
         """Relevance of every row; slow, for comparisons."""
         return self.relevance(query, self._all)
 
+    def by_words(self) -> SearchEngine:
+        """An engine over the same catalog and word index that searches by words alone."""
+        return self if self.encoder is None else LargeSearchEngine(self.catalog, self.words)
+
     def prepare(self, queries: Iterable[str]) -> None:
         """Find what the indexes propose for many queries at once, ahead of searches that come together."""
         with self._lock:

@@ -99,6 +99,10 @@ class SearchEngine:
         foreign[ranked] = False
         return order[foreign[order]][:count]
 
+    def by_words(self) -> SearchEngine:
+        """An engine over the same catalog that searches by words alone, for what asks thousands of queries once."""
+        return self if self.encoder is None else SearchEngine(self.catalog)
+
     def prepare(self, queries: Iterable[str]) -> None:
         """Rank the catalog for many queries at once, ahead of the searches of many episodes that step together."""
         for query in queries:

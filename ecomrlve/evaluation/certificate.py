@@ -99,8 +99,7 @@ def certify(
         numbers = range(cheat_seeds)
         # Cheats ask thousands of queries that nobody asks twice. What they find matters little, how they are judged
         # matters; so they search by words, which takes a hundredth of the time that encoding takes.
-        by_words = engine if engine.method == "words" else SearchEngine(engine.catalog)
-        searched = engine if cheats_with_vectors else by_words
+        searched = engine if cheats_with_vectors else engine.by_words()
         run(2, lambda: laws.not_hackable(searched, envs, CHEAT_DIFFICULTIES, numbers, workers, progress))
     if 4 in which:
         run(4, lambda: leaks.no_leak(engine, envs, list(seeds), workers, progress))

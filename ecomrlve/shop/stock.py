@@ -62,6 +62,8 @@ class Stock:
 
     def fated_rows(self, rows: np.ndarray) -> np.ndarray:
         """`fated` for whole products, vectorised: a bool array."""
+        if self.rate <= 0:
+            return np.zeros(len(rows), bool)
         return unit_hashes(self._key, rows * _UNITS_PER_ROW) < self.rate
 
     def shelf(self, row: int, variant: int | None = None) -> int:

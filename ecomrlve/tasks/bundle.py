@@ -139,7 +139,7 @@ class BundleTask:
         numbers = baskets.spread(axes.constraints // (1 + (patience >= 3)), count, stream)
         many = any(int(part.alive.sum()) > MANY for part in parts)
         if many and tie is not None:
-            numbers = _first_for(tie[:2], numbers)
+            numbers = _most_for(tie[:2], numbers)
         lured = math.ceil(LURED_SHARE * count) if axes.d >= LURE_FROM and patience < 2 else 0
         goal = BundleGoal(
             project.name, parts, tie, share_within_budget(axes.d), min(lured, sum(number > 0 for number in numbers))
@@ -149,13 +149,15 @@ class BundleTask:
         order = sorted(range(count), key=lambda index: tie is None or index not in tie[:2])
         for index in order:
             constraints[index] = baskets.draw_part(world.catalog, goal, index, numbers[index], stream)
+            if many and tie is not None and index in tie[:2]:
+                # What fits the tied parts must fit on one page, for an agent to find the cheapest pair.
+                fitting = parts[index].fitting(world.catalog, constraints[index])
+                if np.count_nonzero(fitting) > _genuine(1, axes):
+                    return None
             if tie is not None and index == order[1] and not baskets.tie_works(world.catalog, goal, constraints):
                 return None
         masks = fitting_masks(world.catalog, parts, constraints)
         if not baskets.sound(world.catalog, goal, masks):
-            return None
-        # What fits the tied parts must fit on one page, for an agent to find the cheapest pair.
-        if many and tie is not None and max(int(masks[index].sum()) for index in tie[:2]) > _genuine(1, axes):
             return None
         costs = Costs(world.catalog, parts, masks, tie)
         # Not always at the edge of what is allowed, so that the budget tells nothing exact about the baskets.
@@ -246,16 +248,20 @@ class BundleTask:
     def _plan_by_part(self, problem: Problem, axes: Difficulty) -> Plan:
         """Find out that there is too much to read, look at each part, again at those of which more was said, answer.
 
-        Asking goes on meanwhile. A part of which nothing is asked need not be looked at again, and there is one, so
-        that the second look takes one turn; a third, at all parts, is for what sold out.
+        Asking goes on meanwhile. Where things sell out, every part is looked at twice with all that was said of it;
+        else a part of which nothing is asked need not be looked at again, and there is one, so that one turn will do.
         """
-        parts = len(problem.goal.parts)
-        trying = -(-MOST_READ * parts // (axes.search_depth * axes.tool_budget))
-        looking = -(-parts // axes.tool_budget)
+        parts = problem.goal.parts
+        trying = -(-MOST_READ * len(parts) // (axes.search_depth * axes.tool_budget))
+        looking = trying - (-len(parts) // axes.tool_budget)
+        changed = {slot.item for slot in problem.slots if slot.kind == "constraint" and slot.key in problem.omitted}
+        changed |= {slot.item for slot in problem.slots if slot.kind == "constraint" and slot.key in problem.switch}
+        again = bool(changed)
+        if problem.world.stock.rate > 0:
+            again = -(-(len(parts) + len(changed)) // axes.tool_budget)
         omitted = len(problem.omitted)
         asking = min(ask_turns(omitted, 3, axes.turn_budget) + 1, axes.turn_budget - 2) if omitted else 0
-        turns = max(trying + looking, asking, 2 if problem.switch else 0) + bool(omitted or problem.switch)
-        turns += looking * (problem.world.stock.rate > 0)
+        turns = max(looking, asking, 2 if problem.switch else 0) + again
         return Plan(turns + 1 + bool(omitted), 1)
 
     def see(self, problem: Problem, ledger: Ledger, shown: Sequence[int]) -> Sight:
@@ -405,13 +411,16 @@ class BundleTask:
         }
 
 
-def _first_for(indices: Sequence[int], numbers: Sequence[int]) -> list[int]:
-    """The same numbers in another order: the largest go to these indices."""
-    result, ranked = list(numbers), sorted(range(len(numbers)), key=lambda index: -numbers[index])
-    for index, other in zip(indices, ranked, strict=False):
-        place = result.index(numbers[other]) if numbers[other] > result[index] else index
-        result[index], result[place] = result[place], result[index]
-    return result
+def _most_for(indices: Sequence[int], numbers: Sequence[int]) -> list[int]:
+    """As many requirements, but two for each of these parts, as far as there are so many."""
+    total = sum(numbers)
+    first = min(2, total // len(indices))
+    rest = [index for index in range(len(numbers)) if index not in indices]
+    left = total - first * len(indices)
+    return [
+        first if index in indices else left // len(rest) + (rest.index(index) < left % len(rest))
+        for index in range(len(numbers))
+    ]
 
 
 def _pages(rows: int, axes: Difficulty) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -59,12 +59,18 @@ class Part:
         rows: All rows of the type, ascending.
         alive: Which of them are in stock and stay so.
         cents: Their prices.
+        least: The price of the cheapest that is in stock and stays so.
     """
 
     type: str
     rows: np.ndarray
     alive: np.ndarray
     cents: np.ndarray
+    least: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        least = int(self.cents[self.alive].min(initial=np.iinfo(np.int64).max))
+        object.__setattr__(self, "least", least)  # the way into a frozen object
 
     def fitting(self, catalog: Catalog, constraints: Sequence[Constraint]) -> np.ndarray:
         """Which rows last and meet the constraints: a bool array."""
@@ -74,7 +80,7 @@ class Part:
 
     def cheapest_fits(self, fitting: np.ndarray) -> bool:
         """Whether a product that costs no more than any lasting one of the type is among the fitting ones."""
-        return bool(self.cents[fitting].min(initial=np.iinfo(np.int64).max) <= self.cents[self.alive].min())
+        return bool(self.cents[fitting].min(initial=np.iinfo(np.int64).max) <= self.least)
 
 
 def cents_of(catalog: Catalog, rows: np.ndarray) -> np.ndarray:
@@ -276,9 +282,8 @@ class BundleGoal:
 def part_of(world: World, name: str) -> Part:
     """The part of this type, in an episode's shop."""
     rows = world.catalog.rows_of_type(name)
-    return Part(
-        world.catalog.type_of(int(rows[0])), rows, world.stock.lasting_rows(rows), cents_of(world.catalog, rows)
-    )
+    alive, cents = world.stock.lasting_rows(rows), cents_of(world.catalog, rows)
+    return Part(world.catalog.type_of(int(rows[0])), rows, alive, cents)
 
 
 def draw_types(
@@ -337,7 +342,11 @@ def tie_works(catalog: Catalog, goal: BundleGoal, constraints: Sequence[Sequence
     one, other = tied_pairs(catalog, goal.parts, masks, goal.tie)
     first, second, _ = goal.tie
     some_differ = len(one) < int(masks[first].sum()) * int(masks[second].sum())
-    return min(len(set(one.tolist())), len(set(other.tolist()))) >= LEAST_FITTING and some_differ
+    return min(_different(one), _different(other)) >= LEAST_FITTING and some_differ
+
+
+def _different(places: np.ndarray) -> int:
+    return len(set(places.tolist()))
 
 
 def sound(catalog: Catalog, goal: BundleGoal, masks: Sequence[np.ndarray]) -> bool:
@@ -346,7 +355,7 @@ def sound(catalog: Catalog, goal: BundleGoal, masks: Sequence[np.ndarray]) -> bo
         return False
     if goal.tie is not None:
         one, other = tied_pairs(catalog, goal.parts, masks, goal.tie)
-        if min(len(set(one.tolist())), len(set(other.tolist()))) < LEAST_FITTING:
+        if min(_different(one), _different(other)) < LEAST_FITTING:
             return False
     lured = sum(not part.cheapest_fits(mask) for part, mask in zip(goal.parts, masks, strict=True))
     return lured >= goal.lured
@@ -382,6 +391,8 @@ def draw_part(catalog: Catalog, goal: BundleGoal, index: int, number: int, strea
         left = LEAST_FITTING + stream.integer(max(1, most - LEAST_FITTING))
         if many:
             drawn = draw_from_many(catalog, part.rows, part.alive, number, left, stream)
+            if tied and np.count_nonzero(part.fitting(catalog, drawn)) > MOST_FITTING:
+                continue
         else:
             drawn = draw_constraints(catalog, part.rows, part.alive, anchor, number, left, stream)
         if tied and any(goal.tie is not None and c.attribute == goal.tie[2] for c in drawn):

@@ -20,8 +20,8 @@ from ecomrlve.streams import Stream
 NECESSARY = 3  # how many requirements must be mutually necessary, if there are so many
 MOST_LEVELS = 4  # candidate thresholds or pairs looked at per attribute and operator
 MANY = 400  # from more products than these, requirements are drawn values first
-SAMPLE, EXACT = 512, 2048  # of so many of them shares are estimated; in the last step, of so many
-LOOKED_AT = 4  # attributes looked at for one requirement on many products
+SAMPLE, EXACT = 512, 1024  # of so many of them shares are estimated; in the last step, of so many
+LOOKED_AT = 3  # attributes looked at for one requirement on many products
 NEAR_BEST = 3  # one of so many best candidates is drawn, so that equal situations differ
 
 
@@ -167,8 +167,13 @@ def necessary(
         rows: All rows of the type.
         alive: Which of them are in stock and stay so.
         constraints: The requirements.
-        enough: Stop counting at so many.
+        enough: So many will do; of many rows, no more are looked for.
     """
+    if len(rows) <= MANY:
+        masks = [satisfied(catalog, rows, constraint) for constraint in constraints]
+        failures = len(masks) - np.sum(masks, axis=0) if masks else np.zeros(len(rows), int)
+        single = alive & (failures == 1)
+        return sum(bool(np.any(single & ~mask)) for mask in masks)
     count = 0
     # The last ones first: they are looked for among few rows.
     for index in reversed(range(len(constraints))):

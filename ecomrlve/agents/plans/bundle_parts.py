@@ -35,7 +35,7 @@ class PartLooks:
         wanted = {part["value"]: self._filters(view, part) for part in view.of_kind("part")}
         new = [kind for kind, filters in wanted.items() if self._count(kind, filters) == 0]
         again = [kind for kind, filters in wanted.items() if self._count(kind, filters) == 1] if told else []
-        kinds = (new or again)[: observation.tool_budget]
+        kinds = (new + again)[: observation.tool_budget]
         for kind in kinds:
             kept = [look for look in self._looks.get(kind, []) if look[0] == str(wanted[kind])]
             self._looks[kind] = [*kept, (str(wanted[kind]), observation.turn)]
