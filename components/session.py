@@ -117,9 +117,10 @@ def _customer_model(catalog: Any) -> Any:
 
 
 def _default_engine() -> Any:
-    from ecomrlve.environment import default_engine
+    from ecomrlve.environment import engine_for
 
-    return default_engine(progress=True)
+    # Also a file or a catalog folder, as `make(catalog=...)` takes them.
+    return engine_for(os.environ.get("ECOMRLVE_CATALOG") or None, progress=True)
 
 
 @dataclass

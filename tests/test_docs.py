@@ -20,7 +20,7 @@ from ecomrlve.difficulty import HIGHEST, LOWEST
 from ecomrlve.evaluation.certificate import ALL_LAWS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ("README.md", "docs/environments.md", "docs/laws.md")
+DOCUMENTS = ("README.md", "docs/environments.md", "docs/laws.md", "docs/scale.md")
 ALL = COLLECTIONS["C8"]
 SVG = "{http://www.w3.org/2000/svg}"
 PAPER, NIGHT = "#ffffff", "#0d1117"  # what GitHub shows pictures on

@@ -68,15 +68,20 @@ def test_the_axes_that_are_named_are_the_axes() -> None:
     assert tuple(re.findall(r"`(\w+)`", named)) == AXES
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/laws.md", "docs/environments.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/laws.md", "docs/environments.md", "docs/scale.md"])
 def test_every_option_of_a_command_is_one_that_it_takes(name: str) -> None:
     from typer.main import get_command
 
     from ecomrlve.cli import app
 
     commands: Any = get_command(app).commands  # type: ignore[attr-defined]
-    for command, rest in re.findall(r"-m ecomrlve (\w+)([^`#\n]*)", (ROOT / name).read_text(encoding="utf-8")):
-        known = {option for parameter in commands[command].params for option in parameter.opts}
+    for command, rest in re.findall(r"-m ecomrlve ([\w-]+)([^`#\n]*)", (ROOT / name).read_text(encoding="utf-8")):
+        found = commands[command]
+        if hasattr(found, "commands"):  # a group: `catalog generate`, or `catalog FILE` for `catalog show FILE`
+            word = rest.split()[0] if rest.split() else ""
+            found = found.commands.get(word, found.commands.get("show"))
+            assert found is not None, f"{command} {word}"
+        known = {option for parameter in found.params for option in parameter.opts}
         assert set(re.findall(r"--[\w-]+", rest)) <= known, command
 
 

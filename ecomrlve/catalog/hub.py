@@ -33,6 +33,8 @@ __all__ = ["load_hub", "readable_card"]
 
 READER = 1  # changes whenever the same rows become other products, so that no catalog is made by two readers
 SPLIT = "train"
+# An attribute that fewer of a type's products have is no use as a filter there, and would cost a value for each.
+LEAST_SHARE = 0.01
 # Rows that are decoded at a time; positions in the stream depend on it.
 PARQUET_ROWS = 10_000
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -96,6 +98,7 @@ def load_hub(
         synthesized=SYNTHESIZED,
         card=card,
         only=True,
+        least_share=LEAST_SHARE,
     )
 
 

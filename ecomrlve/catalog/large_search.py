@@ -145,10 +145,16 @@ class LargeSearchEngine(SearchEngine):
     def stray(self, query: str, ranked: np.ndarray, count: int, *, filtered: bool, key: int) -> np.ndarray:
         """Rows that a deficient engine would show besides the genuine hits (see `SearchEngine.stray`).
 
-        Without filters these are rows drawn from all of the catalog: that is what lies far down a ranking.
+        With filters, the best of what both indexes propose for the query alone. Without, rows drawn from all of the
+        catalog: that is what lies far down a ranking.
         """
         if filtered:
-            return super().stray(query, ranked, count, filtered=filtered, key=key)
+            asked = self._query(query)
+            found = np.union1d(asked.words[:count], asked.meaning[:count]).astype(np.int64)
+            genuine = np.zeros(len(self._all), bool)
+            genuine[ranked] = True
+            found = found[~genuine[found]]
+            return found[np.argsort(-self._relevance(asked, found), kind="stable")][:count]
         drawn = (unit_hashes(key, np.arange(count)) * len(self._all)).astype(np.int64)
         drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
         return drawn[~np.isin(drawn, ranked)]

@@ -76,15 +76,30 @@ def generate(
 
 @catalog_app.command()
 def load(
-    source: Annotated[str, typer.Argument(help="a Hub dataset of that schema, or Parquet: file, folder or pattern")],
+    source: Annotated[
+        str, typer.Argument(help="a Hub dataset, Parquet of its columns, or FILE::MAPPING for any other table")
+    ],
     out: OutOption,
     limit: Annotated[int | None, typer.Option(help="read at most so many rows", min=1)] = None,
     revision: Annotated[str | None, typer.Option(help="branch, tag or commit of the dataset")] = None,
 ) -> None:
-    """Load a table of 16 columns as in owlgebra-ai/Amazebay-catalog-2M; run again after a stop, it goes on."""
+    """Load owlgebra-ai/Amazebay-catalog-2M or a table of its 16 columns; run again after a stop, it goes on.
+
+    FILE::MAPPING loads any other table that fits into memory, and keeps it as a catalog folder.
+    """
     from ecomrlve.catalog.hub import load_hub
     from ecomrlve.catalog.hub_card import readable_card
 
+    file, _, mapping = source.partition("::")
+    if mapping or (Path(file).is_file() and Path(file).suffix.lower() != ".parquet"):
+        from ecomrlve.catalog.files import load_file
+        from ecomrlve.catalog.store import save_catalog
+
+        if limit is not None or revision is not None:
+            raise typer.BadParameter("--limit and --revision are for tables of the Hub's columns")
+        kept = save_catalog(load_file(file, mapping or None, out.name), out)
+        console.print_json(json.dumps(kept.card, ensure_ascii=False, default=str))
+        return
     products = load_hub(source, out, limit=limit, revision=revision, progress=True)
     card = readable_card(products.card)
     if sys.stdout.isatty():

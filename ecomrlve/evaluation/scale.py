@@ -57,7 +57,7 @@ def measure(folder: Path, sizes: Sequence[int] = SIZES, *, rounds: int = 60, pro
     rows: list[dict[str, Any]] = []
     bar = tqdm(total=2 * len(sizes), disable=not progress, desc="scale")
     for size in sizes:
-        rows += [row | {"size": size} for row in _built(folder / f"generated-{size}", size)]
+        rows += [row | {"size": size} for row in built(folder / f"generated-{size}", size)]
         bar.update()
     first: dict[Any, float] = {}
     for size in sizes:
@@ -77,7 +77,7 @@ def measure(folder: Path, sizes: Sequence[int] = SIZES, *, rounds: int = 60, pro
 # --- building, in a process of its own -------------------------------------------------------------------------------
 
 
-def _built(place: Path, size: int) -> Iterator[dict[str, Any]]:
+def built(place: Path, size: int) -> Iterator[dict[str, Any]]:
     """Generate and index; what takes how long, and the most memory that all processes held together."""
     total = 0.0
     for what, command in (

@@ -256,7 +256,7 @@ class BundleTask:
         looking = trying - (-len(parts) // axes.tool_budget)
         changed = {slot.item for slot in problem.slots if slot.kind == "constraint" and slot.key in problem.omitted}
         changed |= {slot.item for slot in problem.slots if slot.kind == "constraint" and slot.key in problem.switch}
-        again = bool(changed)
+        again = int(bool(changed))
         if problem.world.stock.rate > 0:
             again = -(-(len(parts) + len(changed)) // axes.tool_budget)
         omitted = len(problem.omitted)

@@ -21,7 +21,7 @@ NECESSARY = 3  # how many requirements must be mutually necessary, if there are 
 MOST_LEVELS = 4  # candidate thresholds or pairs looked at per attribute and operator
 MANY = 400  # from more products than these, requirements are drawn values first
 SAMPLE, EXACT = 512, 1024  # of so many of them shares are estimated; in the last step, of so many
-LOOKED_AT = 3  # attributes looked at for one requirement on many products
+LOOKED_AT, CLOSE = 3, 0.5  # so many attributes are looked at, more if none comes close (natural logarithm of shares)
 NEAR_BEST = 3  # one of so many best candidates is drawn, so that equal situations differ
 
 
@@ -83,11 +83,9 @@ def draw_from_many(
     while names and len(chosen) < count:
         steps = count - len(chosen)
         share = min(0.95, (goal / len(left)) ** (1 / steps))
-        looked_at = names[:LOOKED_AT]
-        constraint = _nearest(catalog, looked_at, _sample(left, EXACT if steps == 1 else SAMPLE), share, stream)
+        constraint = _nearest(catalog, names, _sample(left, EXACT if steps == 1 else SAMPLE), share, stream)
         if constraint is None:
-            names = names[len(looked_at) :]
-            continue
+            break
         names.remove(constraint.attribute)
         narrowed = left[satisfied(catalog, left, constraint)]
         if max(2, goal) <= len(narrowed) < len(left):
@@ -110,7 +108,9 @@ def _nearest(
 ) -> Constraint | None:
     """One of the requirements whose share of survivors in the sample comes nearest to the wanted one."""
     scored: list[tuple[float, int, Constraint]] = []
-    for name in names:
+    for looked_at, name in enumerate(names):
+        if looked_at >= LOOKED_AT and scored and min(scored)[0] <= CLOSE:
+            break
         for constraint, kept in _levels(catalog.columns[name], sample, share, stream):
             if 0 < kept < len(sample):
                 scored.append((abs(math.log(kept / len(sample) / share)), len(scored), constraint))

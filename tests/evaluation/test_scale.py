@@ -15,10 +15,11 @@ from ecomrlve.evaluation import kills, scale
 from ecomrlve.evaluation.processes import memory_of
 
 
-def test_all_that_is_promised_is_measured_for_every_size(tmp_path: Path) -> None:
-    figures = scale.measure(tmp_path, (1_000, 1_500), rounds=2, progress=False)
+def test_all_that_is_promised_is_measured_for_every_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "READERS", 3)
+    figures = scale.measure(tmp_path, (3_000, 4_000), rounds=1, progress=False)
     found = {(row["what"], row.get("env"), row.get("d"), row["size"]): row for row in figures["rows"]}
-    for size in (1_000, 1_500):
+    for size in (3_000, 4_000):
         for what in (
             "generate", "embed and index", "build, all together", "open the catalog", "resident after opening",
             "eight readers: mapped, of one", "search step, no filter", "search step, 0.01 %", "recall@10, 50 %",
@@ -29,16 +30,23 @@ def test_all_that_is_promised_is_measured_for_every_size(tmp_path: Path) -> None
         for env_id in ("E_PD", "E_JOURNEY"):
             assert found["reset", env_id, 12, size]["value"] > 0
         assert found["recall@10, no filter", None, None, size]["value"] == 1.0
-    row = found["reset", "E_PD", 0, 1_500]
-    assert row["ratio"] == pytest.approx(row["value"] / found["reset", "E_PD", 0, 1_000]["value"])
+    row = found["reset", "E_PD", 0, 4_000]
+    assert row["ratio"] == pytest.approx(row["value"] / found["reset", "E_PD", 0, 3_000]["value"])
     console = Console(record=True, width=200)
     scale.show(figures, console)
     told = console.export_text()
-    assert "1,500" in told
+    assert "4,000" in told
     assert "E_JOURNEY" in told
-    # What is there is not made again.
-    again = scale.measure(tmp_path, (1_000,), rounds=1, progress=False)
-    assert "generate" not in {row["what"] for row in again["rows"]}
+
+
+def test_what_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[str] = []
+    monkeypatch.setattr(scale, "watched", lambda command: commands.append(" ".join(command[3:5])) or 1.0)
+    list(scale.built(tmp_path / "shop", 1_000))
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "catalog.json").write_text("{}")
+    list(scale.built(tmp_path / "shop", 1_000))
+    assert commands == ["catalog generate", "index build", "index build"]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +75,8 @@ def test_filters_leave_about_the_share_they_are_made_for() -> None:
 
 
 def test_a_killed_build_ends_as_an_undisturbed_one(tmp_path: Path) -> None:
-    told = kills.killed(tmp_path, 4, size=12_000, progress=False)
-    assert told["kills"] == 4
+    told = kills.killed(tmp_path, 2, size=11_000, progress=False)
+    assert told["kills"] == 2
     assert told["identical"]
     assert told["files"] > 30
 
