@@ -61,6 +61,7 @@ def certify(
         bool, typer.Option("--full", help="400 seeds per cheat and difficulty, with vectors, and 60 for law 5; hours")
     ] = False,
     cheat_seeds: Annotated[int, typer.Option(help="seeds per cheat and difficulty (law 2)", min=1)] = 20,
+    slip_seeds: Annotated[int, typer.Option(help="seeds per environment and difficulty (law 5)", min=1)] = 20,
     catalog: CatalogOption = "default",
     words_only: WordsOption = False,
     workers: Annotated[int, typer.Option(help="processes")] = os.cpu_count() or 1,
@@ -71,7 +72,7 @@ def certify(
     from ecomrlve.collections import resolve
     from ecomrlve.difficulty import check_difficulty
     from ecomrlve.environment import check_seed
-    from ecomrlve.evaluation.certificate import ALL_LAWS, FULL_CHEAT_SEEDS, FULL_SLIP_SEEDS, SLIP_SEEDS, show
+    from ecomrlve.evaluation.certificate import ALL_LAWS, FULL_CHEAT_SEEDS, FULL_SLIP_SEEDS, show
     from ecomrlve.evaluation.certificate import certify as measure
     from ecomrlve.evaluation.pool import engine_of
 
@@ -93,7 +94,7 @@ def certify(
         workers=workers,
         which=which,
         cheat_seeds=max(cheat_seeds, FULL_CHEAT_SEEDS) if full else cheat_seeds,
-        slip_seeds=FULL_SLIP_SEEDS if full else SLIP_SEEDS,
+        slip_seeds=max(slip_seeds, FULL_SLIP_SEEDS) if full else slip_seeds,
         cheats_with_vectors=full,
         catalog=catalog,
         words_only=words_only,

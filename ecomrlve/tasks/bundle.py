@@ -139,7 +139,7 @@ class BundleTask:
         numbers = baskets.spread(axes.constraints // (1 + (patience >= 3)), count, stream)
         many = any(int(part.alive.sum()) > MANY for part in parts)
         if many and tie is not None:
-            numbers = _most_for(tie[:2], numbers)
+            numbers = _first_for(tie[:2], numbers)
         lured = math.ceil(LURED_SHARE * count) if axes.d >= LURE_FROM and patience < 2 else 0
         goal = BundleGoal(
             project.name, parts, tie, share_within_budget(axes.d), min(lured, sum(number > 0 for number in numbers))
@@ -148,12 +148,12 @@ class BundleTask:
         # The tied parts first: they are the likeliest to fail.
         order = sorted(range(count), key=lambda index: tie is None or index not in tie[:2])
         for index in order:
-            constraints[index] = baskets.draw_part(world.catalog, goal, index, numbers[index], stream)
-            if many and tie is not None and index in tie[:2]:
-                # What fits the tied parts must fit on one page, for an agent to find the cheapest pair.
-                fitting = parts[index].fitting(world.catalog, constraints[index])
-                if np.count_nonzero(fitting) > _genuine(1, axes):
-                    return None
+            # What fits the tied parts must fit on one page, for an agent to find the cheapest pair.
+            narrow = _genuine(1, axes) if many and tie is not None and index in tie[:2] else None
+            drawn = baskets.draw_part(world.catalog, goal, index, numbers[index], stream, narrow)
+            if narrow is not None and np.count_nonzero(parts[index].fitting(world.catalog, drawn)) > narrow:
+                return None
+            constraints[index] = drawn
             if tie is not None and index == order[1] and not baskets.tie_works(world.catalog, goal, constraints):
                 return None
         masks = fitting_masks(world.catalog, parts, constraints)
@@ -411,16 +411,17 @@ class BundleTask:
         }
 
 
-def _most_for(indices: Sequence[int], numbers: Sequence[int]) -> list[int]:
-    """As many requirements, but two for each of these parts, as far as there are so many."""
-    total = sum(numbers)
-    first = min(2, total // len(indices))
-    rest = [index for index in range(len(numbers)) if index not in indices]
-    left = total - first * len(indices)
-    return [
-        first if index in indices else left // len(rest) + (rest.index(index) < left % len(rest))
-        for index in range(len(numbers))
-    ]
+def _first_for(indices: Sequence[int], numbers: Sequence[int]) -> list[int]:
+    """The same numbers in another order, so that none of these parts has the smallest if others have more.
+
+    As many parts as ever have a requirement: one that has none is filled by whatever is cheapest.
+    """
+    result = list(numbers)
+    for index in indices:
+        others = [other for other in range(len(result)) if other not in indices and result[other] > result[index]]
+        if others:
+            result[index], result[others[0]] = result[others[0]], result[index]
+    return result
 
 
 def _pages(rows: int, axes: Difficulty) -> int:

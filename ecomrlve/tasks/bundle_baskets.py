@@ -375,8 +375,19 @@ def agree(catalog: Catalog, tie: Tie, fitting: Mapping[int, Sequence[int]]) -> b
     return first not in fitting or second not in fitting or bool(one & other)
 
 
-def draw_part(catalog: Catalog, goal: BundleGoal, index: int, number: int, stream: Stream) -> list[Constraint]:
-    """Requirements of one part that, if need be, the cheapest products of its type do not meet."""
+def draw_part(
+    catalog: Catalog, goal: BundleGoal, index: int, number: int, stream: Stream, narrow: int | None = None
+) -> list[Constraint]:
+    """Requirements of one part that, if need be, the cheapest products of its type do not meet.
+
+    Args:
+        catalog: Whose products.
+        goal: The project.
+        index: Which part.
+        number: How many requirements.
+        stream: Where the draws come from.
+        narrow: At most so many products should fit, where there are a great many; None for any number.
+    """
     part = goal.parts[index]
     if not number:
         return []
@@ -391,7 +402,7 @@ def draw_part(catalog: Catalog, goal: BundleGoal, index: int, number: int, strea
         left = LEAST_FITTING + stream.integer(max(1, most - LEAST_FITTING))
         if many:
             drawn = draw_from_many(catalog, part.rows, part.alive, number, left, stream)
-            if tied and np.count_nonzero(part.fitting(catalog, drawn)) > MOST_FITTING:
+            if narrow is not None and np.count_nonzero(part.fitting(catalog, drawn)) > narrow:
                 continue
         else:
             drawn = draw_constraints(catalog, part.rows, part.alive, anchor, number, left, stream)

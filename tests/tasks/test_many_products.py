@@ -52,6 +52,21 @@ def test_the_reference_plan_solves_what_is_drawn_from_many(engine: SearchEngine,
         assert (reward.task, reward.correct) == (1.0, True), f"seed {seed}: {reward}"
 
 
+class Shallow(SearchEngine):
+    """Rankings end after a thousand hits, as those of large catalogs do."""
+
+    def rank(self, query: str, rows: np.ndarray, sort: str = "relevance") -> np.ndarray:
+        return super().rank(query, rows, sort)[:1_000]
+
+
+@pytest.mark.parametrize("d", [0, 3, 6, 7, 9, 12])
+def test_a_ranking_that_ends_early_is_not_taken_for_all_there_is(engine: SearchEngine, d: int) -> None:
+    env = Environment(("E_BUNDLE",), Shallow(engine.catalog))
+    for seed in range(8):
+        reward = play(env, ReferenceAgent(), seed, d)
+        assert (reward.task, reward.correct) == (1.0, True), f"seed {seed}: {reward}"
+
+
 @pytest.mark.parametrize("d", range(0, 13, 2))
 def test_requirements_single_out_a_handful_and_each_does_some_of_the_work(engine: SearchEngine, d: int) -> None:
     catalog, axes = engine.catalog, difficulty(d)

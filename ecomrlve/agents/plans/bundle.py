@@ -8,7 +8,7 @@ from typing import Any
 
 from ecomrlve.agents.memory import Memory, value_of
 from ecomrlve.agents.plans.base import IntentPlan, Said, call, meets
-from ecomrlve.agents.plans.bundle_parts import PartLooks
+from ecomrlve.agents.plans.bundle_parts import MOST_READ, PartLooks
 from ecomrlve.protocol import Observation
 
 QUESTIONS = (
@@ -85,7 +85,10 @@ class BundlePlan(IntentPlan):
         pages = [result for result in results if "results" in result]
         self._page += asked
         over = bool(pages) and not pages[-1]["more"]
-        if not over and PartLooks.too_many(self._page - 1, observation.search_depth, kinds):
+        asked_for = (self._page - 1) * observation.search_depth
+        # A large shop's ranking ends after some pages though there is more.
+        read = sum(hit["type"] in kinds for hit in self.memory.hits.values()) if over else asked_for
+        if min(read, asked_for) >= MOST_READ * len(kinds):
             self._parts = PartLooks()
             return
         if not self._again:

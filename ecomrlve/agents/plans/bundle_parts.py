@@ -7,7 +7,6 @@ the same search shows the same products with their present stock.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ecomrlve.agents.plans.base import Said, call, filters_of
@@ -60,11 +59,6 @@ class PartLooks:
         self._idle = self._idle + 1 if (products, facts) == self._known else 0
         self._known = products, facts
         return self._idle
-
-    @staticmethod
-    def too_many(pages: int, depth: int, kinds: Sequence[str]) -> bool:
-        """Whether so many full pages of the parts' types that were not the last show that there is too much to read."""
-        return pages * depth >= MOST_READ * len(kinds)
 
     def _count(self, kind: str, filters: dict[str, Any]) -> int:
         return sum(look[0] == str(filters) for look in self._looks.get(kind, []))
