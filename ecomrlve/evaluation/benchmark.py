@@ -43,7 +43,7 @@ def resident_megabytes() -> float:
     return pages * 4096 / 1e6
 
 
-def _median(action: Callable[[int], Any], count: int) -> float:
+def median(action: Callable[[int], Any], count: int) -> float:
     """Median milliseconds of `action(number)`."""
     times = []
     for number in range(count):
@@ -70,18 +70,18 @@ def measure(rounds: int = 100) -> dict[str, Any]:
     rows.append(
         {
             "what": "encoding a new query, part of the step below",
-            "value": _median(lambda number: encoder.query(engine.catalog.titles[number]), rounds),
+            "value": median(lambda number: encoder.query(engine.catalog.titles[number]), rounds),
             "unit": "ms",
         }
     )
     for env_id in ENVS:
         env = Environment((env_id,), engine)
         for d in DIFFICULTIES:
-            rows.append(_row("reset", env_id, d, _median(partial(_reset, env, d), rounds)))
+            rows.append(_row("reset", env_id, d, median(partial(_reset, env, d), rounds)))
             rows.append(_row("step without search", env_id, d, _plain_steps(env, d, rounds)))
             if "catalog_search" in env.task_of(env_id).tools:
                 rows += [_row(*found) for found in _search_steps(env, d, rounds)]
-            rows.append(_row("reference episode", env_id, d, _median(partial(_episode, env, d), rounds)))
+            rows.append(_row("reference episode", env_id, d, median(partial(_episode, env, d), rounds)))
     rows += _throughput(engine)
     rows.append(
         {

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from ecomrlve.catalog.search import SearchEngine, fused
 from ecomrlve.catalog.stored import is_catalog_folder
 from ecomrlve.collections import COLLECTIONS
 from ecomrlve.environment import Environment
+from ecomrlve.evaluation.benchmark import median
 from ecomrlve.evaluation.processes import command_of, memory_of, watched
 
 SIZES = (10_000, 100_000, 1_000_000, 2_000_000)
@@ -115,6 +116,7 @@ _OPEN = """
 import json, sys, time
 import ecomrlve.catalog.store, ecomrlve.catalog.indexes, numpy
 from ecomrlve.catalog.stored import open_catalog
+from ecomrlve.evaluation.benchmark import median
 from ecomrlve.evaluation.processes import memory_of
 before = memory_of("self")
 started = time.perf_counter()
@@ -175,15 +177,6 @@ class _Reader:
 # --- episodes and searches -------------------------------------------------------------------------------------------
 
 
-def _median(action: Callable[[int], Any], count: int) -> float:
-    times = []
-    for number in range(count):
-        started = time.perf_counter()
-        action(number)
-        times.append(1000 * (time.perf_counter() - started))
-    return statistics.median(times)
-
-
 def _resets(engines: dict[int, SearchEngine], rounds: int) -> Iterator[dict[str, Any]]:
     """Medians of `reset`, one catalog after the other in every round, so that a machine's moods fall on all alike."""
     for env_id in COLLECTIONS["C8"]:
@@ -231,7 +224,7 @@ def _searches(engine: SearchEngine, rounds: int) -> Iterator[dict[str, Any]]:
                 env.reset(seed=2 + place, options={"difficulty": 6})
             env.step({"tool_calls": [{"name": "catalog_search", "args": {"query": mine[place], "filters": filters}}]})
 
-        value = _median(step, rounds)
+        value = median(step, rounds)
         yield {"what": f"search step, {name}", "value": value, "unit": "ms", "target": TARGETS["search"]}
     yield from _recall(engine, rounds)
     if isinstance(engine, LargeSearchEngine):
@@ -272,12 +265,12 @@ def _beside_faiss(engine: LargeSearchEngine, queries: Sequence[str]) -> Iterator
     assert engine.searcher is not None
     vectors = [engine.encoder.query(fold(query))[None, :] for query in queries]
     searcher = engine.searcher
-    plain = _median(lambda number: searcher.plain(vectors[number], PROPOSED), len(vectors))
-    ours = _median(lambda number: searcher.nearest(vectors[number], PROPOSED), len(vectors))
+    plain = median(lambda number: searcher.plain(vectors[number], PROPOSED), len(vectors))
+    ours = median(lambda number: searcher.nearest(vectors[number], PROPOSED), len(vectors))
     fresh = sample_queries(engine.catalog, len(queries), seed=4)
     for query in fresh:
         engine.encoder.query(fold(query))
-    whole = _median(lambda number: engine.order(fresh[number]), len(fresh))
+    whole = median(lambda number: engine.order(fresh[number]), len(fresh))
     yield {"what": "plain faiss on the same index", "value": plain, "unit": "ms"}
     yield {"what": "our dense search", "value": ours, "unit": "ms"}
     yield {
