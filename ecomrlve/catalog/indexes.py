@@ -221,9 +221,3 @@ def open_engine(
         return LargeSearchEngine(catalog, words)
     chosen = _encoder_of(catalog, encoder)
     return LargeSearchEngine(catalog, words, chosen, approximate.open_index(index_folder(catalog.folder, chosen)))
-
-
-def split_name(source: str) -> tuple[str, str | None]:
-    """``FOLDER::ENCODER`` as a folder and the encoder's name."""
-    folder, _, encoder = source.partition("::")
-    return folder, encoder or None

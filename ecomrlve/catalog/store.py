@@ -12,7 +12,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +125,10 @@ def save_catalog(catalog: Catalog, folder: Path, *, chunk_rows: int = 20_000) ->
 
 
 def _record(catalog: Catalog, row: int) -> dict[str, Any]:
-    return asdict_shallow(catalog.product(row)) | {"family": int(catalog.family[row])}
-
-
-def asdict_shallow(product: Any) -> dict[str, Any]:
-    """A product's fields by name, variants left as they are."""
-    return {name: getattr(product, name) for name in product.__slots__ if name != "row"}
+    """A product as a record, its variants left as they are."""
+    product = catalog.product(row)
+    record = {field.name: getattr(product, field.name) for field in fields(product) if field.name != "row"}
+    return record | {"family": int(catalog.family[row])}
 
 
 class _Codes:

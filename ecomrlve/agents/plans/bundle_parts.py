@@ -19,7 +19,7 @@ class PartLooks:
     """Which parts were looked at, and for what."""
 
     def __init__(self) -> None:
-        self._looks: dict[str, list[tuple[str, int]]] = {}  # type → (filters, turn) of each look with these filters
+        self._looks: dict[str, tuple[str, int]] = {}  # type → the filters of its last look, and looks with them
         self._known = (0, 0)  # products seen, and facts said
         self._idle = 0
 
@@ -32,12 +32,11 @@ class PartLooks:
             told: Whether everything was said.
         """
         wanted = {part["value"]: self._filters(view, part) for part in view.of_kind("part")}
-        new = [kind for kind, filters in wanted.items() if self._count(kind, filters) == 0]
-        again = [kind for kind, filters in wanted.items() if self._count(kind, filters) == 1] if told else []
+        looks = {kind: self._count(kind, filters) for kind, filters in wanted.items()}
+        new = [kind for kind, count in looks.items() if count == 0]
+        again = [kind for kind, count in looks.items() if count == 1] if told else []
         kinds = (new + again)[: observation.tool_budget]
-        for kind in kinds:
-            kept = [look for look in self._looks.get(kind, []) if look[0] == str(wanted[kind])]
-            self._looks[kind] = [*kept, (str(wanted[kind]), observation.turn)]
+        self._looks.update((kind, (str(wanted[kind]), looks[kind] + 1)) for kind in kinds)
         return [
             call(
                 "catalog_search",
@@ -61,7 +60,8 @@ class PartLooks:
         return self._idle
 
     def _count(self, kind: str, filters: dict[str, Any]) -> int:
-        return sum(look[0] == str(filters) for look in self._looks.get(kind, []))
+        last, count = self._looks.get(kind, ("", 0))
+        return count if last == str(filters) else 0
 
     @staticmethod
     def _filters(view: Said, part: dict[str, Any]) -> dict[str, Any]:
