@@ -17,7 +17,8 @@ from ecomrlve.customer.model_grammar import ModelGrammar, vocabulary_of
 from ecomrlve.difficulty import difficulty
 from ecomrlve.episode import Episode
 from ecomrlve.errors import EpisodeNotRunningError, OptionError, SeedError, UnknownEnvironmentError, short
-from ecomrlve.protocol import Observation, system_prompt
+from ecomrlve.prompts import system_prompt
+from ecomrlve.protocol import Observation
 from ecomrlve.streams import key_of
 from ecomrlve.tasks.base import AnyTask
 from ecomrlve.trajectory import Trajectory, record
@@ -179,10 +180,15 @@ class Environment:
         """The task behind an environment's name."""
         return TASKS[env_id]
 
-    def system_prompt(self) -> str:
-        """What to tell a model before the first observation."""
+    def system_prompt(self, dialect: str = "json") -> str:
+        """What to tell a model before the first observation.
+
+        Args:
+            dialect: How it is to write its actions: ``json``, ``native`` (its tools come by the chat template or the
+                server) or ``hermes`` (``<tool_call>`` blocks).
+        """
         episode = self.episode
-        return system_prompt(episode.task.title, episode.task.instructions, episode.observe([]))
+        return system_prompt(episode.task.title, episode.task.instructions, episode.observe([]), dialect)
 
     def trajectory(self, player: str = "agent", kind: str = "agent") -> Trajectory:
         """The record of the finished episode.

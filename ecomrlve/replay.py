@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,13 @@ class TrajectoryStore:
 
     Args:
         folder: Where the files go; made if it is not there.
+        sync: Wait for the disk after each episode, so that not even a power cut loses one. Without, a killed process
+            still loses none.
     """
 
-    def __init__(self, folder: str | Path):
+    def __init__(self, folder: str | Path, *, sync: bool = True):
         self.folder = Path(folder)
+        self._sync = sync
         self._name, self._process = f"traj-{uuid.uuid4().hex}.jsonl", os.getpid()
         self._lock = threading.Lock()
 
@@ -43,6 +46,14 @@ class TrajectoryStore:
             line = json.dumps(trajectory, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
         except (TypeError, ValueError) as error:
             raise TrajectoryError(f"this trajectory does not fit JSON: {error}") from error
+        return self.append_line(line)
+
+    def append_line(self, line: str) -> Path:
+        """Write one episode that is JSON text already, with its line break.
+
+        Raises:
+            TrajectoryError: The folder cannot be written to.
+        """
         if os.getpid() != self._process:  # after a fork: one file per process
             self._name, self._process = f"traj-{uuid.uuid4().hex}.jsonl", os.getpid()
         path = self.folder / self._name
@@ -52,7 +63,8 @@ class TrajectoryStore:
                 with path.open("a", encoding="utf-8") as file:
                     file.write(line)
                     file.flush()
-                    os.fsync(file.fileno())
+                    if self._sync:
+                        os.fsync(file.fileno())
         except OSError as error:
             raise TrajectoryError(f"cannot write trajectories to {self.folder}: {error.strerror}") from error
         return path
@@ -68,6 +80,25 @@ def load_trajectories(path: str | Path) -> tuple[list[dict[str, Any]], list[str]
     Raises:
         TrajectoryError: There is nothing at the path, or it is not text.
     """
+    found: list[dict[str, Any]] = []
+    problems: list[str] = []
+    for problem, data in iter_trajectories(path):
+        if data is None:
+            problems.append(problem)
+        else:
+            found.append(data)
+    return found, problems
+
+
+def iter_trajectories(path: str | Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """The same, one at a time, for more than memory holds.
+
+    Yields:
+        An empty text and a trajectory, or one sentence on a line that was skipped and None.
+
+    Raises:
+        TrajectoryError: There is nothing at the path, or it is not text.
+    """
     path = Path(path)
     if path.is_dir():
         files = sorted(path.glob("*.jsonl"))
@@ -75,28 +106,23 @@ def load_trajectories(path: str | Path) -> tuple[list[dict[str, Any]], list[str]
         files = [path]
     else:
         raise TrajectoryError(f"there is no file or folder {path}")
-    found: list[dict[str, Any]] = []
-    problems: list[str] = []
     for file in files:
         try:
-            content = file.read_bytes()
+            # As bytes, so that a line torn inside a letter costs no more than that line.
+            with file.open("rb") as lines:
+                for number, line in enumerate(lines, start=1):
+                    if b"\0" in line:
+                        raise TrajectoryError(f"{file.name} is not text")
+                    if not line.strip():
+                        continue
+                    problem, data = parse_line(line)
+                    yield (f"{file.name}, line {number}: {problem}; skipped", None) if problem else ("", data)
         except OSError as error:
             raise TrajectoryError(f"{file.name} cannot be read: {error.strerror}") from error
-        if b"\0" in content:
-            raise TrajectoryError(f"{file.name} is not text")
-        # Line by line, so that a line torn inside a letter costs no more than that line.
-        for number, line in enumerate(content.split(b"\n"), start=1):
-            if not line.strip():
-                continue
-            problem, data = _parse(line)
-            if problem:
-                problems.append(f"{file.name}, line {number}: {problem}; skipped")
-            else:
-                found.append(data)
-    return found, problems
 
 
-def _parse(line: bytes) -> tuple[str, dict[str, Any]]:
+def parse_line(line: bytes) -> tuple[str, dict[str, Any]]:
+    """Read one line of a file of trajectories: an empty text and the trajectory, or what is wrong and nothing."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):

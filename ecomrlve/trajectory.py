@@ -17,7 +17,7 @@ from ecomrlve.intents import Intent
 
 SCHEMA = 1
 # What may differ between two runs of the same actions: of the whole record; of a step or a tool result, only "ms".
-VOLATILE = ("episode_id", "player", "engine")
+VOLATILE = ("episode_id", "player", "engine", "evaluation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the ground up. Rooms of one floor do not see each other.
 FLOORS = (
     ("errors",),
-    ("strict_json", "streams", "difficulty"),
+    ("strict_json", "streams", "difficulty", "splits"),
     ("protocol", "rewards"),
+    ("prompts",),
     ("catalog",),
     ("shop",),
     ("customer", "tools"),

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ecomrlve.protocol import Action, Observation, ToolCall, parse_action, system_prompt
+from ecomrlve.prompts import system_prompt
+from ecomrlve.protocol import Action, Observation, ToolCall, parse_action
 
 # A busy machine may take its time over an example.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

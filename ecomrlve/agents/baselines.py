@@ -18,14 +18,16 @@ class RandomAgent:
 
     Args:
         name: Also the key of its random stream, together with the episode's seed.
+        trial: Another stream for each repetition of an episode.
     """
 
-    def __init__(self, name: str = "random"):
+    def __init__(self, name: str = "random", trial: int = 0):
         self.name = name
+        self._trial = (trial,) if trial else ()
 
     def reset(self, env: Environment) -> None:
         """Start a stream for the episode."""
-        self._stream = Stream("agent", self.name, env.episode.seed)
+        self._stream = Stream("agent", self.name, env.episode.seed, *self._trial)
         self._memory = Memory()
 
     def act(self, observation: Observation) -> dict[str, Any]:

@@ -26,17 +26,19 @@ class SlippingAgent(ReferenceAgent):
 
     Args:
         slip: Chance of one slip: of mishearing a fact, where nothing is mistyped, and of overlooking a list's entry.
+        trial: Other slips for each repetition of an episode.
     """
 
     name = "slipping"
 
-    def __init__(self, slip: float = SLIP):
+    def __init__(self, slip: float = SLIP, trial: int = 0):
         self._slip = slip
+        self._trial = (trial,) if trial else ()
 
     def reset(self, env: Environment) -> None:
         """Forget everything; the slips of an episode are fixed by its seed."""
         super().reset(env)
-        self._key = key_of("slips", env.episode.task.env_id, env.episode.seed)
+        self._key = key_of("slips", env.episode.task.env_id, env.episode.seed, *self._trial)
         # A fact of two words, say, is understood if neither is garbled.
         self._mishears = 1 - (1 - self._slip) * (1 - env.episode.axes.noise) ** 2
 
