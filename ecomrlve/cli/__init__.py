@@ -1,4 +1,4 @@
-"""Certify the environments, measure axes and speed, replay trajectories, look at catalogs."""
+"""Evaluate agents, play, certify the environments, measure axes and speed, replay trajectories, look at catalogs."""
 
 from __future__ import annotations
 
@@ -9,46 +9,30 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from ecomrlve.cli.catalogs import catalog_app, index_app
+from ecomrlve.cli.demonstrations import demonstrations
+from ecomrlve.cli.evaluations import evaluate, leaderboard_app, report
+from ecomrlve.cli.options import (
+    MOST_PROBLEMS,
+    CatalogOption,
+    WordsOption,
+    complaints,
+    console,
+    numbers,
+    tell,
+)
+from ecomrlve.cli.play import play
 from ecomrlve.errors import EcomrlveError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
-# A file or a pipe gets wide tables instead of names cut short.
-console = Console(width=None if sys.stdout.isatty() else 160)
-complaints = Console(stderr=True)
-
 app.add_typer(catalog_app, name="catalog")
 app.add_typer(index_app, name="index")
-
-MOST_PROBLEMS = 5  # skipped lines that `replay` names one by one
-
-CatalogOption = Annotated[
-    str,
-    typer.Option(
-        help="default; a file, folder or glob of products, FILE::MAPPING; or a catalog folder, FOLDER::ENCODER"
-    ),
-]
-WordsOption = Annotated[bool, typer.Option("--words-only", help="search by words alone, without sentence vectors")]
-
-
-def numbers(text: str) -> list[int]:
-    """Read ``0:13`` (end not included), ``3``, ``0,3,6`` and mixtures of them.
-
-    Raises:
-        typer.BadParameter: It is none of these.
-    """
-    found: list[int] = []
-    for part in text.split(","):
-        start, colon, end = part.strip().partition(":")
-        try:
-            found += range(int(start or 0), int(end)) if colon else [int(start)]
-        except ValueError as error:
-            raise typer.BadParameter(f"{text!r} is not a list of numbers; write 0:13 or 0,3,6") from error
-    if not found:
-        raise typer.BadParameter(f"{text!r} holds no number")
-    return found
+app.add_typer(leaderboard_app, name="leaderboard")
+app.command()(evaluate)
+app.command()(report)
+app.command()(demonstrations)
+app.command()(play)
 
 
 @app.command()
@@ -175,12 +159,7 @@ def replay(
     from ecomrlve.replay import verify as check
 
     found, problems = load_trajectories(path)
-    for problem in problems[:MOST_PROBLEMS]:
-        complaints.print(problem, style="yellow", highlight=False, markup=False, soft_wrap=True)
-    if len(problems) > MOST_PROBLEMS:
-        complaints.print(
-            f"… and {len(problems) - MOST_PROBLEMS} more lines like these; is this a file of trajectories?"
-        )
+    tell(problems, "more lines like these; is this a file of trajectories?")
     engine = engine_of(catalog, words_only=words_only, progress=False) if verify and found else None
     wrong = 0
     for data in found:

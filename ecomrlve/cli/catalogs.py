@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markdown import Markdown
 from typer.core import TyperGroup
 
-# A file or a pipe gets wide lines instead of words cut short.
-console = Console(width=None if sys.stdout.isatty() else 160)
+from ecomrlve.cli.options import console
 
 
 class _ShowUnlessNamed(TyperGroup):

@@ -1,0 +1,1 @@
+"""What trains agents: demonstrations for supervised fine-tuning."""
