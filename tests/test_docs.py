@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+from ecomrlve.agents.checkpoint import CheckpointOptions
+from ecomrlve.agents.endpoint import EndpointOptions
+from ecomrlve.agents.registry import KINDS
 from ecomrlve.agents.slipping import SLIP
 from ecomrlve.collections import COLLECTIONS
 from ecomrlve.difficulty import HIGHEST, LOWEST
 from ecomrlve.evaluation.certificate import ALL_LAWS
+from ecomrlve.evaluation.failures import CAUSES
+from ecomrlve.splits import HELD
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ("README.md", "docs/environments.md", "docs/laws.md", "docs/scale.md")
+DOCUMENTS = ("README.md", "docs/environments.md", "docs/laws.md", "docs/scale.md", "docs/evaluation.md")
 ALL = COLLECTIONS["C8"]
 SVG = "{http://www.w3.org/2000/svg}"
 PAPER, NIGHT = "#ffffff", "#0d1117"  # what GitHub shows pictures on
@@ -300,6 +306,27 @@ def test_modules_and_files_named_exist(name: str) -> None:
 def test_every_law_is_explained_once() -> None:
     numbers = re.findall(r"^\| \*\*(\d)\b", text_of("docs/laws.md"), flags=re.MULTILINE)
     assert [int(number) for number in numbers] == list(ALL_LAWS)
+
+
+def test_the_causes_of_failure_are_all_explained() -> None:
+    rows = re.findall(r"^\| ([a-z ]+) \| ([A-Z][^|]+) \|$", text_of("docs/evaluation.md"), flags=re.MULTILINE)
+    assert dict(rows) == CAUSES
+
+
+@pytest.mark.parametrize(("kind", "options"), [("Checkpoints", CheckpointOptions), ("Endpoints", EndpointOptions)])
+def test_the_options_of_agents_are_those_they_take(kind: str, options: type[BaseModel]) -> None:
+    told = text_of("docs/evaluation.md").split(f"- **{kind}**:")[1].partition(".")[0]
+    assert set(re.findall(r"`(\w+)`", told)) == set(options.model_fields)
+
+
+def test_the_held_seeds_are_those_of_the_code() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\d+–\d+) \|", text_of("docs/evaluation.md"), flags=re.MULTILINE))
+    assert rows == {name: f"{seeds[0]}–{seeds[-1]}" for name, seeds in HELD.items()}
+
+
+def test_every_kind_of_agent_is_named() -> None:
+    names = re.findall(r"^\| `([^`]+)`(?:, `([^`]+)`)? \|", text_of("docs/evaluation.md"), flags=re.MULTILINE)
+    assert {name for pair in names for name in pair if name} >= set(KINDS)
 
 
 def test_the_axes_table_is_the_measured_matrix() -> None:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = ("laws", "environments", "scale", "evaluation")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
@@ -68,14 +69,18 @@ def test_the_axes_that_are_named_are_the_axes() -> None:
     assert tuple(re.findall(r"`(\w+)`", named)) == AXES
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/laws.md", "docs/environments.md", "docs/scale.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/laws.md", "docs/environments.md", "docs/scale.md", "docs/evaluation.md"]
+)
 def test_every_option_of_a_command_is_one_that_it_takes(name: str) -> None:
     from typer.main import get_command
 
     from ecomrlve.cli import app
 
     commands: Any = get_command(app).commands  # type: ignore[attr-defined]
-    for command, rest in re.findall(r"-m ecomrlve ([\w-]+)([^`#\n]*)", (ROOT / name).read_text(encoding="utf-8")):
+    text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    for command, rest in re.findall(r"-m ecomrlve ([\w-]+)([^`\n]*)", text):
+        rest = re.sub(r'"[^"]*"|\s#.*', "", rest)
         found = commands[command]
         if hasattr(found, "commands"):  # a group: `catalog generate`, or `catalog FILE` for `catalog show FILE`
             word = rest.split()[0] if rest.split() else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -59,9 +60,16 @@ def stated(slot: Slot, sentence: str) -> bool | None:
         slot: A slot that the sentence is about.
         sentence: Lower-case text.
     """
-    kind = slot.kind
-    if kind in ("tie", "fallback", "priority"):
+    if slot.kind in ("tie", "fallback", "priority"):
         return None  # not told by a value alone
+    if isinstance(slot.value, list):
+        slot = replace(slot, value=tuple(slot.value))
+    return _stated(slot, sentence)
+
+
+@lru_cache(maxsize=32768)  # the same sentence is compared with the same slots in many turns
+def _stated(slot: Slot, sentence: str) -> bool | None:
+    kind = slot.kind
     sentence = _TAG.sub("", sentence)
     attribute = slot.attribute if slot.attribute in ("reason", "opened", "channel") else kind
     if kind == "eta":

@@ -77,6 +77,10 @@ class Slot:
     rank: int = 0
     choices: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        # All fields are compared, but these tell slots apart, and others are long: slots are looked up all the time.
+        return hash((self.key, self.kind, self.attribute, self.label))
+
     def public(self) -> dict[str, Any]:
         """The slot as (kind, item, attribute, operator, value): what the reference agent may read once it is said."""
         return {

@@ -60,6 +60,7 @@ _BASE = (
 )  # fmt: skip
 # Groups of slots whose evidence may weigh differently.
 GROUPS = ("constraint", "identify", "variant", "reference", "fact", "by kind")
+BEFORE_VALUES = len(_BASE) - 2
 FEATURES = (*_BASE, *(f"{name} of {group}" for group in GROUPS for name in _BASE), *GROUPS)
 # Kinds of slot that are about what was, and about what is wanted.
 _SIDE = {"reference": "past", "reason": "past", "constraint": "to come", "priority": "to come"}
@@ -178,7 +179,7 @@ def _unit_pattern(unit: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{words})(?![a-z])")
 
 
-class _Scene:
+class Scene:
     """What a problem's slots have in common with each other and with the rivals; the same for all its messages."""
 
     def __init__(self, slots: Sequence[Slot]):
@@ -189,22 +190,33 @@ class _Scene:
         generic = list(dict.fromkeys(_GENERIC.values()))
         self.generic = np.array([generic.index(_GENERIC[slot.kind]) if slot.kind in _GENERIC else -1 for slot in slots])
         self.groups = np.array([GROUPS.index(group(slot)) for slot in slots])
+        # For what does not depend on values: any slots of this scene will do.
+        self.slots = tuple(slots)
+        self.sides = _sides(slots)
+        self.twins = [
+            slot.kind in self.sides
+            and any(_same_fact(one, slot) and one.kind != slot.kind and one.kind in self.sides for one in slots)
+            for slot in slots
+        ]
 
 
-_scenes: OrderedDict[tuple[Any, ...], _Scene] = OrderedDict()
+_scenes: OrderedDict[tuple[Any, ...], Scene] = OrderedDict()
 _scenes_lock = threading.Lock()
 _MOST_SCENES = 512
 _SHORTEST_SLIP, _NEARLY = 5, 0.8  # one slip in a word of five letters
 
 
-def _scene(slots: Sequence[Slot]) -> _Scene:
+def scene_of(slots: Sequence[Slot]) -> Scene:
     """The scene of these slots, remembered: a slot's value, which may be a list, does not matter."""
-    key = tuple((slot.kind, slot.attribute, slot.label, slot.synonyms, slot.choices) for slot in slots)
+    key = tuple(
+        (slot.kind, slot.attribute, slot.label, slot.unit, slot.synonyms, slot.choices, slot.item, slot.item_name)
+        for slot in slots
+    )
     with _scenes_lock:
         if key in _scenes:
             _scenes.move_to_end(key)
             return _scenes[key]
-    made = _Scene(slots)
+    made = Scene(slots)
     with _scenes_lock:
         _scenes[key] = made
         if len(_scenes) > _MOST_SCENES:
@@ -241,32 +253,9 @@ def evidence(unit: Unit, slots: Sequence[Slot]) -> np.ndarray:
     """
     if not slots:
         return np.zeros((0, len(FEATURES)))
-    scene = _scene(slots)
-    plain = _mended(scene.shelf, unit.plain)
-    near, rivals, generic = (_near(shelf, plain) for shelf in (scene.shelf, _rivals(), _generic()))
-    both, rivals_both = near.meanings + near.words, rivals.meanings + rivals.words
-    read, named = _read(plain), _read(unit.text)
-    cues = np.array([names_slot(slot, named.stems, unit.items, unit.text) for slot in slots], dtype=float)
-    sides, time = _sides(unit, slots)
-    has_generic = scene.generic >= 0
-    live = _highest(both, scene.live_apart)
-    highest = np.maximum(_highest(near.meanings, scene.live_apart), _highest(rivals.meanings, scene.rivals_apart))
-    highest_both = np.maximum(live, _highest(rivals_both, scene.rivals_apart))
-    of_sentence = near.meanings if unit.whole else _near(scene.shelf, unit.sentence).meanings
-    has_unit = [bool(slot.unit and slot.unit != "$" and _unit_pattern(slot.unit).search(unit.text)) for slot in slots]
-    own = [slot.item is not None and slot.item in unit.items for slot in slots]
-    told = [may_be_about(unit, slot) and claims.stated(slot, unit.text) is not None for slot in slots]
-    when = [(1 if time == sides[slot.kind] else -1) if time and slot.kind in sides else 0 for slot in slots]
-    base = np.column_stack(
-        (
-            near.meanings, near.words, cues, np.where(has_generic, generic.meanings[scene.generic], 0.0),
-            np.where(has_generic, generic.words[scene.generic], 0.0), near.meanings - highest, both - highest_both,
-            has_unit, own, np.full(len(slots), unit.whole), np.full(len(slots), unit.context),
-            np.full(len(slots), min(len(read.words), 12) / 12), of_sentence, both - live,
-            (cues == 0) & (_highest(cues, scene.live_apart) > 0), when, np.full(len(slots), unit.recap), told,
-            np.array(told) & unit.recap,
-        )
-    ).astype(float)  # fmt: skip
+    scene = scene_of(slots)
+    told = np.array(told_in(unit, slots), dtype=float)
+    base = np.column_stack((apart_from_values(scene, unit).base, told, told * unit.recap))
     rows = np.zeros((len(slots), len(FEATURES)))
     width = base.shape[1]
     rows[:, :width] = base
@@ -276,39 +265,94 @@ def evidence(unit: Unit, slots: Sequence[Slot]) -> np.ndarray:
     return rows
 
 
+def told_in(unit: Unit, slots: Sequence[Slot]) -> list[bool]:
+    """For every slot, whether the piece states its value, or another value of that sort."""
+    return [may_be_about(unit, slot) and claims.stated(slot, unit.text) is not None for slot in slots]
+
+
+class Apart(NamedTuple):
+    """What a piece of text says of a scene's slots, whatever their values are.
+
+    Attributes:
+        base: The first features, those that are not about values: shape (slots, `BEFORE_VALUES`).
+        barred: For every slot, whether the piece cannot be about it.
+    """
+
+    base: np.ndarray
+    barred: list[bool]
+
+
+@lru_cache(maxsize=8192)
+def apart_from_values(scene: Scene, unit: Unit) -> Apart:
+    """What a piece says of the slots of a scene, but for their values; remembered, for questions repeat."""
+    slots = scene.slots
+    plain = _mended(scene.shelf, unit.plain)
+    near, rivals, generic = (_near(shelf, plain) for shelf in (scene.shelf, _rivals(), _generic()))
+    both, rivals_both = near.meanings + near.words, rivals.meanings + rivals.words
+    read, named = _read(plain), _read(unit.text)
+    cues = np.array([names_slot(slot, named.stems, unit.items, unit.text) for slot in slots], dtype=float)
+    sides, time = scene.sides, _time(unit, scene.sides)
+    has_generic = scene.generic >= 0
+    live = _highest(both, scene.live_apart)
+    highest = np.maximum(_highest(near.meanings, scene.live_apart), _highest(rivals.meanings, scene.rivals_apart))
+    highest_both = np.maximum(live, _highest(rivals_both, scene.rivals_apart))
+    of_sentence = near.meanings if unit.whole else _near(scene.shelf, unit.sentence).meanings
+    has_unit = [bool(slot.unit and slot.unit != "$" and _unit_pattern(slot.unit).search(unit.text)) for slot in slots]
+    own = [slot.item is not None and slot.item in unit.items for slot in slots]
+    when = [(1 if time == sides[slot.kind] else -1) if time and slot.kind in sides else 0 for slot in slots]
+    base = np.column_stack(
+        (
+            near.meanings, near.words, cues, np.where(has_generic, generic.meanings[scene.generic], 0.0),
+            np.where(has_generic, generic.words[scene.generic], 0.0), near.meanings - highest, both - highest_both,
+            has_unit, own, np.full(len(slots), unit.whole), np.full(len(slots), unit.context),
+            np.full(len(slots), min(len(read.words), 12) / 12), of_sentence, both - live,
+            (cues == 0) & (_highest(cues, scene.live_apart) > 0), when, np.full(len(slots), unit.recap),
+        )
+    ).astype(float)  # fmt: skip
+    base.flags.writeable = False
+    return Apart(base, _barred(scene, unit, time))
+
+
 def may_be_about(unit: Unit, slot: Slot) -> bool:
     """Whether a slot is of an item that the piece is about, or of none."""
     return slot.item is None or not unit.items or slot.item in unit.items
 
 
-def _sides(unit: Unit, slots: Sequence[Slot]) -> tuple[Mapping[str, str], str]:
-    """Which kinds are about what was and what is to come, where there are both; and which of the two is asked about."""
+def _sides(slots: Sequence[Slot]) -> Mapping[str, str]:
+    """Which kinds are about what was and what is to come, where there are both."""
     kinds = {slot.kind for slot in slots}
     if "constraint" in kinds and "identify" in kinds and "variant" not in kinds:
+        return {"identify": "past", "constraint": "to come"}
+    return _SIDE if "reference" in kinds and "constraint" in kinds else {}
+
+
+def _time(unit: Unit, sides: Mapping[str, str]) -> str:
+    """Which of the two a piece asks about, where there are both; empty if it does not tell."""
+    if "identify" in sides:
         for text in (unit.text, unit.sentence):
             past, to_come = bool(_SOLD_OUT.search(text)), bool(_INSTEAD.search(text))
             if past != to_come:
-                return {"identify": "past", "constraint": "to come"}, "past" if past else "to come"
-        return {"identify": "past", "constraint": "to come"}, ""
-    if "reference" in kinds and "constraint" in kinds:
-        return _SIDE, errand_cues.past_or_to_come(unit.text) or errand_cues.past_or_to_come(unit.sentence)
-    return {}, ""
+                return "past" if past else "to come"
+        return ""
+    if sides:
+        return errand_cues.past_or_to_come(unit.text) or errand_cues.past_or_to_come(unit.sentence)
+    return ""
 
 
 def barred(unit: Unit, slots: Sequence[Slot]) -> list[bool]:
     """For every slot, whether the piece cannot be about it: another item's, or of the other time."""
-    sides, time = _sides(unit, slots)
+    return apart_from_values(scene_of(slots), unit).barred if slots else []
+
+
+def _barred(scene: Scene, unit: Unit, time: str) -> list[bool]:
+    slots = scene.slots
     ranks = KIND_PATTERNS["priority"].search(unit.text) is not None and any(slot.kind == "priority" for slot in slots)
     found = []
-    for slot in slots:
+    for slot, twin in zip(slots, scene.twins, strict=True):
         other_item = not may_be_about(unit, slot)
-        side = sides.get(slot.kind)
-        twin = bool(side) and any(
-            _same_fact(other, slot) and other.kind != slot.kind and other.kind in sides for other in slots
-        )
         # "Is a low price what matters most?" asks for what matters, not for the price.
         ranked = ranks and slot.kind in ("constraint", "reference") and slot.attribute in MAY_MATTER
-        found.append(other_item or ranked or (bool(time) and twin and side != time))
+        found.append(other_item or ranked or (bool(time) and twin and scene.sides.get(slot.kind) != time))
     return found
 
 
