@@ -34,7 +34,7 @@ def test_the_front_matter_is_what_a_space_needs() -> None:
         line.split("==") for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split() if "==" in line
     )
     assert front["sdk"] == "gradio"
-    assert front["sdk_version"] == pins["gradio"]
+    assert front["sdk_version"] == pins["gradio[mcp]"]
     assert front["python_version"] == "3.11"
     assert (ROOT / front["app_file"]).exists()
 

@@ -179,12 +179,17 @@ def _unit_pattern(unit: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{words})(?![a-z])")
 
 
+@lru_cache(maxsize=512)
+def _shelf(topics: tuple[Topic, ...]) -> Shelf:
+    return Shelf(topics)
+
+
 class Scene:
     """What a problem's slots have in common with each other and with the rivals; the same for all its messages."""
 
     def __init__(self, slots: Sequence[Slot]):
         names = [topic_name(slot) for slot in slots]
-        self.shelf = Shelf([topic_of(slot) for slot in slots])
+        self.shelf = _shelf(tuple(topic_of(slot) for slot in slots))
         self.live_apart = np.array([[not _same(one, other) for other in names] for one in names], dtype=bool)
         self.rivals_apart = np.array([[not _alike(one, other) for other in _RIVALS] for one in names], dtype=bool)
         generic = list(dict.fromkeys(_GENERIC.values()))
