@@ -102,7 +102,16 @@ def item(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cart(goal: Record, done: list[Record], answer: Record) -> list[Record]:
-    """Wanted items with the cart lines that serve them, then the lines that serve none."""
+    return [cart_block(goal, done)]
+
+
+def cart_block(goal: Record, done: list[Record]) -> Record:
+    """Wanted items with the cart lines that serve them, then the lines that serve none.
+
+    Args:
+        goal: What was wanted.
+        done: The lines of a cart; with the verifier's status, where it has seen them.
+    """
     tones = {"match": ("good", "right"), "partial": ("warn", "in part"), "extra": ("bad", "not wanted")}
     left = list(done)
     lines: list[list[Cell]] = []
@@ -121,7 +130,7 @@ def _cart(goal: Record, done: list[Record], answer: Record) -> list[Record]:
     for line in left:
         tone, text = tones.get(words(line.get("status")), ("bad", "not wanted"))
         lines.append(["—", item(line), cell(text, tone)])
-    return [block("Hidden goal and your cart", ["Wanted", "In the cart", ""], lines)]
+    return block("Hidden goal and your cart", ["Wanted", "In the cart", ""], lines)
 
 
 def _serves(line: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from components.entries import failures_of, player_of
 from components.goals import goal_blocks, wish_name
+from components.known import known
 from components.session import JOURNEY
-from components.tables import Cell, block, cell, mapping, number, rows, words
+from components.tables import MOST_ROWS, Cell, block, cell, mapping, number, placed, rows, words
 from components.views import error_of, products_in, variant_label
+from ecomrlve.evaluation.failures import CAUSES
 
+MOST_FACTS = 16
 TASK_WEIGHT, EFFICIENCY_WEIGHT, HALLUCINATION_WEIGHT = 0.75, 0.15, 0.10
 
 
@@ -152,50 +156,55 @@ def _names(steps: list[dict[str, Any]]) -> dict[str, str]:
     return names
 
 
-def _call(entry: Mapping[str, Any]) -> dict[str, Any]:
-    ms = entry.get("ms")
+def _call(at: int, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool call without its arguments and result: the page has these in the record, at this place of the step."""
+    ms, result = entry.get("ms"), entry.get("result")
     return {
+        "at": at,
         "name": words(entry.get("name")),
-        "args": mapping(entry.get("args")),
-        "result": entry.get("result"),
         "ms": round(number(ms), 1) if ms is not None else None,
-        "error": error_of(entry.get("result")),
+        "error": words(error_of(result)),
+        "gist": gist(result),
     }
 
 
-def _step(entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def gist(result: Any) -> str:
+    """How much a tool result holds, in two words: ``20 results``."""
+    lists = [(name, value) for name, value in mapping(result).items() if isinstance(value, list)]
+    if not lists:
+        return ""
+    name, value = lists[0]
+    name = words(name).replace("_", " ")
+    return f"{len(value)} {name.removesuffix('s') if len(value) == 1 and name != 'ids' else name}"
+
+
+def _step(at: int, entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     action = entry.get("action")
     canonical = mapping(entry.get("canonical")) or mapping(action)
     customer = mapping(entry.get("customer"))
     shop = mapping(entry.get("shop"))
     sold_out = shop.get("sold_out")
-    calls = [_call(call) for call in rows(entry.get("tool_results"))]
+    calls = [_call(*call) for call in placed(entry.get("tool_results"))]
     message = words(canonical.get("assistant_message"))
-    answer = canonical.get("answer")
+    answer = mapping(canonical.get("answer"))
     summary = [call["name"] for call in calls]
     summary += [f"“{message[:60]}”"] if message else []
     summary += ["answer"] if answer else []
     reason = words(entry.get("discount_reason"))
     return {
-        "turn": entry.get("turn"),
+        "at": at,
+        "turn": words(entry.get("turn")) or str(at + 1),
         "calls": calls,
         "message": message,
-        "answer": mapping(answer) or None,
-        "raw": action if isinstance(action, str) else None,
+        "answer": [[words(name), words(value)] for name, value in answer.items() if name != "done"] if answer else None,
+        "raw": words(action) if isinstance(action, str) else "",
         "customer": words(customer.get("text")),
         "acts": words(customer.get("acts")),
         "discount": f"Not counted as the agent's turn: {reason}" if entry.get("discounted") else "",
-        "cart": [
-            {
-                "title": words(line.get("title")),
-                "variant": variant_label(line.get("variant")),
-                "qty": words(line.get("qty")),
-                "price": number(line.get("price")),
-            }
-            for line in rows(shop.get("cart"))
-        ],
         "returns": [_returned(entry) for entry in rows(shop.get("returns"))],
-        "sold_out": [names.get(words(item), words(item)) for item in sold_out] if isinstance(sold_out, list) else [],
+        "sold_out": [names.get(words(item), words(item)) for item in sold_out[:MOST_ROWS]]
+        if isinstance(sold_out, list)
+        else [],
         "summary": " · ".join(summary) or "—",
     }
 
@@ -210,40 +219,41 @@ def _returned(entry: Mapping[str, Any]) -> str:
 
 
 def timeline(trajectory: Mapping[str, Any], *, start: int = 0) -> dict[str, Any]:
-    """Value of the inspector."""
-    steps = rows(trajectory.get("steps"))
-    names = _names(steps)
-    player = mapping(trajectory.get("player"))
-    name = words(player.get("name")) or "unknown"
-    catalog = words(mapping(trajectory.get("catalog")).get("name"))
-    subtitle = [f"played by {name}", f"engine {words(trajectory.get('engine'))}", f"catalog {catalog}"]
+    """What the inspector shows of a record besides the record itself.
+
+    Args:
+        trajectory: The record of an episode.
+        start: The step to begin at: 0 the opening, then the turns, then the result.
+    """
+    steps = placed(trajectory.get("steps"))
+    names = _names([step for _, step in steps])
+    player, reward = mapping(trajectory.get("player")), mapping(trajectory.get("reward"))
     place = f"{words(trajectory.get('env_id'))} · d {words(trajectory.get('difficulty'))}"
+    left_out = len(trajectory["steps"]) - len(steps) if isinstance(trajectory.get("steps"), list) else 0
     return {
         "id": words(trajectory.get("episode_id")),
         "title": f"{place} · seed {words(trajectory.get('seed'))}",
-        "subtitle": " · ".join(part for part in subtitle if not part.endswith(" ")),
-        "agent": "You" if player.get("kind") == "human" else name,
+        "facts": _facts(trajectory),
+        "agent": "You" if player.get("kind") == "human" else player_of(trajectory),
         "start": start,
-        "opening": words(mapping(trajectory.get("opening")).get("text")),
-        "steps": [_step(step, names) for step in steps],
-        "result": result(trajectory),
-        "raw": {**trajectory, "steps": steps},
-    }
-
-
-def row(trajectory: Mapping[str, Any], key: str, source: str, order: int) -> dict[str, Any]:
-    """One line of the table of episodes."""
-    reward = mapping(trajectory.get("reward"))
-    return {
-        "key": key,
-        "order": order,
-        "source": source,
-        "id": words(trajectory.get("episode_id")),
-        "env_id": words(trajectory.get("env_id")),
-        "difficulty": number(trajectory.get("difficulty")),
-        "seed": trajectory.get("seed") if isinstance(trajectory.get("seed"), int) else words(trajectory.get("seed")),
-        "player": words(mapping(trajectory.get("player")).get("name")) or "unknown",
-        "turns": len(rows(trajectory.get("steps"))),
-        "total": number(reward.get("total")),
+        "total": number(reward.get("total")) if reward else None,
         "correct": bool(reward.get("correct")),
+        "failures": [[cause, CAUSES.get(cause, "")] for cause in failures_of(trajectory)],
+        "opening": words(mapping(trajectory.get("opening")).get("text")),
+        "steps": [_step(at, step, names) for at, step in steps],
+        "left_out": left_out,
+        "result": result(trajectory),
+        "known": known(trajectory),
     }
+
+
+def _facts(trajectory: Mapping[str, Any]) -> list[str]:
+    """Who played it, on what, and what an evaluation noted about it."""
+    catalog = words(mapping(trajectory.get("catalog")).get("name"))
+    evaluation = mapping(trajectory.get("evaluation"))
+    facts = [("played by", player_of(trajectory)), ("engine", words(trajectory.get("engine"))), ("catalog", catalog)]
+    if evaluation:
+        facts += [("trial", str(1 + int(number(evaluation.get("trial")))))]
+        facts += [("took", f"{number(evaluation.get('seconds')):.2f} s")] if "seconds" in evaluation else []
+        facts += [(name.replace("_", " "), words(value)) for name, value in mapping(evaluation.get("notes")).items()]
+    return [f"{words(name)} {value}" for name, value in facts if value][:MOST_FACTS]

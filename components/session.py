@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 import threading
 import time
-import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.episode import MOST_ACTIONS, YOU, Episode, Turn, opened, read_players
 from ecomrlve.collections import TASKS
 from ecomrlve.customer.ledger import Slot
 from ecomrlve.customer.understanding import understand
-from ecomrlve.errors import EcomrlveError, InvalidActionError
-from ecomrlve.protocol import parse_action
+from ecomrlve.errors import EcomrlveError
+
+__all__ = ["ENVIRONMENTS", "JOURNEY", "Episode", "Session", "SessionError", "Shop", "Turn", "whole"]
 
 _NAMES = {
     "E_CART": "Fill a cart",
@@ -35,8 +35,8 @@ _NAMES = {
 JOURNEY = "E_JOURNEY"
 # The environments that can be played here, with their names for people; the first is where a newcomer starts.
 ENVIRONMENTS = {env_id: f"{name} ({env_id})" for env_id, name in _NAMES.items() if env_id in TASKS}
-PLAYER = {"player": "you", "kind": "human"}
-MOST_ACTIONS = 60
+MOST_ENDINGS = 5000
+LONGEST_NAME = 80
 
 
 class SessionError(EcomrlveError):
@@ -106,6 +106,14 @@ class Shop:
                 self._customer = _customer_model(self.engine.catalog)
         return ecomrlve.make(env_id, catalog=self.engine, customer=self._customer)
 
+    def open(self, env_id: Any, difficulty: Any, seed: Any) -> Episode:
+        """A new episode at its beginning.
+
+        Raises:
+            EcomrlveError: Unknown environment, difficulty or seed.
+        """
+        return opened(self.make(env_id), env_id, difficulty, seed)
+
 
 def _customer_model(catalog: Any) -> Any:
     """The language model that chooses the customer's words, as the environment's variables name it."""
@@ -123,105 +131,37 @@ def _default_engine() -> Any:
     return engine_for(os.environ.get("ECOMRLVE_CATALOG") or None, progress=True)
 
 
-@dataclass
-class Turn:
-    """One turn as its player saw it.
+class Session:
+    """What belongs to one browser tab. All changes happen under its lock; each one raises the version.
+
+    Args:
+        shop: Where episodes come from.
+        keep: What is done with the record of a finished episode.
 
     Attributes:
-        number: 1 for the first.
-        message: What the customer was told, or the raw output where it was no action.
-        answer: The answer's fields, or None.
-        calls: ``{"name", "args", "result", "ms"}`` of each call.
-        customer: The customer's reply, or "".
-        ms: Milliseconds that the whole turn took.
+        nickname: The person's name in records; `YOU` where it gave none.
+        episode: The running or last episode, or None.
+        version: Counts what happened, so that a click on an older state can be told.
     """
-
-    number: int
-    message: str
-    answer: dict[str, Any] | None
-    calls: list[dict[str, Any]]
-    customer: str
-    ms: float
-
-
-@dataclass
-class Episode:
-    """One episode from the player's side: only what the environment gave out, until it has ended."""
-
-    env_id: str
-    difficulty: Any
-    seed: Any
-    environment: Any
-    observation: Any
-    opening: str
-    key: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
-    turns: list[Turn] = field(default_factory=list)
-    actions: list[Any] = field(default_factory=list)
-    reward: Any = None
-    trajectory: dict[str, Any] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether another turn can be taken."""
-        return self.reward is None
-
-    def log(self) -> dict[str, Any]:
-        """What is needed to bring this episode back."""
-        return {
-            "env_id": self.env_id,
-            "difficulty": self.difficulty,
-            "seed": self.seed,
-            "actions": list(self.actions),
-            # The browser compares this, to tell whether a message that waits in the box belongs to this episode.
-            "key": self.key,
-        }
-
-    def step(self, action: Any) -> None:
-        """Take one turn."""
-        message, answer = _readable(action)
-        started = time.perf_counter()
-        observation, _, terminated, truncated, info = self.environment.step(action)
-        ms = (time.perf_counter() - started) * 1000
-        calls = [dict(entry) for entry in observation.messages if entry["role"] == "tool"]
-        customer = "\n".join(entry["content"] for entry in observation.messages if entry["role"] == "customer")
-        self.actions.append(action)
-        self.turns.append(Turn(len(self.turns) + 1, message, answer, calls, customer, ms))
-        self.observation = observation
-        if terminated or truncated:
-            self.reward = info["reward"]
-            self.trajectory = self.environment.trajectory(**PLAYER).to_dict()
-        _take_times(self)
-
-
-def _readable(action: Any) -> tuple[str, dict[str, Any] | None]:
-    try:
-        read = parse_action(action)
-    except InvalidActionError:
-        return (action if isinstance(action, str) else repr(action)), None
-    return read.message, read.answer
-
-
-def _take_times(episode: Episode) -> None:
-    """Give each call of the last turn its milliseconds: its own where they are on record, else its share."""
-    turn = episode.turns[-1]
-    record = episode.trajectory["steps"][-1]["tool_results"] if episode.trajectory else []
-    for number, call in enumerate(turn.calls):
-        known = record[number].get("ms") if number < len(record) else None
-        call["ms"] = turn.ms / len(turn.calls) if known is None else known
-
-
-class Session:
-    """What belongs to one browser tab. All changes happen under its lock; each one raises the version."""
 
     def __init__(self, shop: Shop, keep: Callable[[dict[str, Any]], None] = lambda trajectory: None):
         self.lock = threading.Lock()
+        self.nickname = YOU
         self.version = 0
         self.episode: Episode | None = None
         self._shop = shop
         self._keep = keep
+        # Which endings were shown. The difficulty is left out: often a seed has the same goal one level up.
+        self._ended: dict[tuple[str, int], None] = {}
 
-    def start(self, env_id: Any, difficulty: Any, seed: Any) -> None:
+    def start(self, env_id: Any, difficulty: Any, seed: Any, *, guided: bool = False) -> None:
         """Reset to a new episode; whatever was running is dropped.
+
+        Args:
+            env_id: Its environment.
+            difficulty: d, also as text.
+            seed: Its seed, also as text.
+            guided: The guide leads through it.
 
         Raises:
             EcomrlveError: Unknown environment, difficulty or seed. What was running goes on.
@@ -229,23 +169,34 @@ class Session:
         self._shop.wait()
         with self.lock:
             self.episode = self._open(env_id, whole(difficulty), whole(seed))
+            self.episode.guided = guided
             self.version += 1
 
-    def act(self, action: Any, version: Any) -> None:
+    def act(self, action: Any, version: Any, *, seen: bool = False) -> None:
         """Take a turn.
+
+        Args:
+            action: What the environment gets.
+            version: Of the state that the page showed.
+            seen: The browser remembers that it has shown how an episode of this environment and seed ends.
 
         Raises:
             SessionError: There is no running episode, or the page showed an older state than this.
         """
         with self.lock:
-            if self.episode is None or not self.episode.running:
+            episode = self.episode
+            if episode is None or not episode.running:
                 raise SessionError("No episode is running. Reset one first.")
             if version != self.version:
                 raise SessionError("That click belonged to an older state; the page is up to date now.")
-            self.episode.step(action)
+            episode.again |= seen
+            episode.nickname = self.nickname
+            episode.step(action)
             self.version += 1
-            if self.episode.trajectory is not None:
-                self._keep(self.episode.trajectory)
+            if episode.trajectory is not None:
+                self._note_end(episode)
+                self._keep(episode.trajectory)
+                episode.stored = episode.trajectory["episode_id"]
 
     def restore(self, log: Any, version: Any = None) -> bool:
         """Bring an episode back by replaying its log.
@@ -259,27 +210,49 @@ class Session:
         """
         if not isinstance(log, Mapping) or not isinstance(log.get("actions"), list):
             return False
+        actions = log["actions"][:MOST_ACTIONS]
+        players = read_players(log, len(log["actions"]), _agents())
         self._shop.wait()
         with self.lock:
             try:
                 episode = self._open(log.get("env_id"), log.get("difficulty"), log.get("seed"))
-                for action in log["actions"][:MOST_ACTIONS]:
+                episode.guided = log.get("guided") is True
+                episode.again |= log.get("again") is True
+                episode.nickname = self.nickname
+                for action, player in zip(actions, players, strict=False):
                     if episode.running:
-                        episode.step(action)
+                        episode.step(action, player)
             except EcomrlveError:
                 return False
-            key = log.get("key")
-            if isinstance(key, str) and len(key) <= 32:
-                episode.key = key
+            episode.key = _name(log.get("key")) or episode.key
+            if not episode.running:
+                episode.stored = _name(log.get("stored"))
+                self._note_end(episode)
             self.episode = episode
             self.version = version if isinstance(version, int) and version > 0 else 1 + len(episode.turns)
             return True
 
     def _open(self, env_id: Any, difficulty: Any, seed: Any) -> Episode:
-        environment = self._shop.make(env_id)
-        observation, _ = environment.reset(seed=seed, options={"difficulty": difficulty})
-        opening = "\n".join(entry["content"] for entry in observation.messages if entry["role"] == "customer")
-        return Episode(env_id, difficulty, seed, environment, observation, opening)
+        episode = self._shop.open(env_id, difficulty, seed)
+        episode.again = (env_id, seed) in self._ended
+        return episode
+
+    def _note_end(self, episode: Episode) -> None:
+        self._ended[episode.env_id, episode.seed] = None
+        while len(self._ended) > MOST_ENDINGS:
+            del self._ended[next(iter(self._ended))]
+
+
+def _name(value: Any) -> str:
+    """A short name from a log, or nothing."""
+    return value if isinstance(value, str) and len(value) <= LONGEST_NAME else ""
+
+
+def _agents() -> set[str]:
+    """The names of agents that may have taken turns; `components.agents` seats them at episodes of this module."""
+    from components.agents import choices
+
+    return {choice.name for choice in choices()}
 
 
 def whole(text: Any) -> Any:

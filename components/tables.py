@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 Cell = str | int | float | dict[str, Any] | None
+# More than any episode has; an uploaded file may hold anything, and a page has to draw what it is sent.
+MOST_ROWS = 500
+MOST_CHARACTERS = 20_000
+DEEPEST = 8
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -15,19 +19,38 @@ def mapping(value: Any) -> dict[str, Any]:
 
 
 def rows(value: Any) -> list[dict[str, Any]]:
-    """The mappings in a list; nothing for anything else."""
-    return [mapping(entry) for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+    """The mappings in a list, as many as can be shown; nothing for anything else."""
+    return [entry for _, entry in placed(value)]
+
+
+def placed(value: Any) -> list[tuple[int, dict[str, Any]]]:
+    """The same, each with its place in the list."""
+    if not isinstance(value, list):
+        return []
+    return [(at, mapping(entry)) for at, entry in enumerate(value[:MOST_ROWS]) if isinstance(entry, Mapping)]
 
 
 def words(value: Any) -> str:
-    """Any value as a short text."""
+    """Any value as a text that can be shown: not endless, and without what UTF-8 cannot hold."""
+    text = _text(value, 0)
+    if len(text) > MOST_CHARACTERS:
+        text = f"{text[:MOST_CHARACTERS]} …"
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text(value: Any, depth: int) -> str:
     if value is None:
         return ""
+    if isinstance(value, str):
+        return value
     if isinstance(value, list | tuple):
-        return ", ".join(map(words, value))
+        return ", ".join(_text(part, depth + 1) for part in value) if depth < DEEPEST else "…"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "…"
 
 
 def number(value: Any) -> float:

@@ -7,9 +7,9 @@ from gradio.themes.utils import colors
 
 from components.widgets.base import ASSETS
 
-STYLES = ("tokens.css", "page.css", "base.css", "play.css", "panels.css", "episodes.css")
+FIRST_STYLES = ("tokens.css", "page.css", "base.css")  # the others are of one tab or widget each
 # In this order: the later ones use the earlier.
-LIBRARIES = ("lib.js", "swatch.js", "filters.js", "parts.js", "answer_form.js")
+LIBRARIES = ("lib.js", "swatch.js", "filters.js", "parts.js", "answer_form.js", "curriculum_charts.js")
 
 _ACCENT = colors.Color(
     name="pine",
@@ -70,6 +70,7 @@ def theme() -> gr.themes.Base:
 
 def head() -> str:
     """Styles and shared scripts for the page's head, inline, so that a page is one request fewer and never half."""
-    css = "\n".join((ASSETS / "css" / name).read_text(encoding="utf-8") for name in STYLES)
+    others = sorted(path.name for path in (ASSETS / "css").glob("*.css") if path.name not in FIRST_STYLES)
+    css = "\n".join((ASSETS / "css" / name).read_text(encoding="utf-8") for name in (*FIRST_STYLES, *others))
     js = "\n".join((ASSETS / "js" / name).read_text(encoding="utf-8") for name in LIBRARIES)
     return f"<style>\n{css}\n</style>\n<script>\n{js}\n</script>"

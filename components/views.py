@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.session import ENVIRONMENTS, JOURNEY, Episode, Turn
+from ecomrlve.agents.advice import Past, advice
 from ecomrlve.collections import TASKS as ENGINE_TASKS
 from ecomrlve.shop.order_history import STATUSES
 
@@ -40,6 +41,7 @@ LISTS = {
     "E_RETURN": "The replacement you suggest, if one is wanted",
     "E_BUNDLE": "Your bundle, one product for each part",
 }
+MOST_RECENT = 4
 # `ask_user` and `submit_answer` are the message box and the answer here.
 NOT_IN_FORM = frozenset(("ask_user", "submit_answer"))
 
@@ -54,7 +56,7 @@ def meters(episode: Episode | None, version: int, *, note: str = "", failed: boo
     """Value of the line that says where the episode stands."""
     if episode is None or note:
         status = "failed" if failed else "loading" if note else "empty"
-        hint = "Press “Play a random episode” to meet a customer, or choose a task, a difficulty and a seed first."
+        hint = "Press “Play a random episode” to meet a customer. New here? The guided episode explains it as you play."
         return {"version": version, "status": status, "note": note or hint}
     seen = episode.observation
     taken = seen.turn
@@ -152,15 +154,39 @@ def desk(episode: Episode | None, version: int) -> dict[str, Any]:
     """Value of the desk, where a turn is put together."""
     if episode is None:
         return {"running": False, "version": version, "episode": "", "kinds": [], "log": None}
+    seen = episode.observation
     return {
         "running": episode.running,
         "version": version,
         "episode": episode.key,
         "task": TASKS[episode.env_id],
-        "tool_budget": episode.observation.tool_budget,
+        "tool_budget": seen.tool_budget,
+        "turns_left": seen.turns_left,
+        # Only a journey has turns that are not for the present wish.
+        "wish_turns_left": seen.intent_turns_left if episode.env_id == JOURNEY else None,
         "kinds": _kinds(episode),
+        "recent": recent_calls(episode),
+        "hints": hints(episode),
         "log": episode.log(),
     }
+
+
+def recent_calls(episode: Episode) -> list[dict[str, Any]]:
+    """The last few different calls, newest first, to be made again."""
+    calls = [{"name": call["name"], "args": call["args"]} for turn in episode.turns for call in turn.calls]
+    different = {_json(call): call for call in reversed(calls)}
+    return list(different.values())[:MOST_RECENT]
+
+
+def hints(episode: Episode) -> list[str]:
+    """Advice that follows from the rules and from what was seen; the page shows it to those who want it."""
+    if not episode.running:
+        return []
+    past = [
+        Past(bool(turn.message), tuple(call["result"] for call in turn.calls if isinstance(call["result"], Mapping)))
+        for turn in episode.turns
+    ]
+    return [found.text for found in advice(episode.observation, past)]
 
 
 def _kinds(episode: Episode) -> list[dict[str, Any]]:

@@ -115,7 +115,7 @@ window.ecom.answerForm = (() => {
         },
         kinds.map((one) => el("option", { value: one.id, selected: one.id === kind().id }, one.label)),
       );
-      return el("div", { class: "ec-field ec-kind" }, el("label", { for: "ec-answer-kind" }, "I answer:"), select);
+      return el("div", { class: "ec-field ec-answer-for" }, el("label", { for: "ec-answer-kind" }, "I answer:"), select);
     }
 
     function render() {

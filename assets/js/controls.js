@@ -1,4 +1,4 @@
-/* The bar that starts episodes: environment, difficulty, seed, and two buttons. */
+/* The bar that starts episodes: environment, difficulty, seed, and three buttons. */
 const { el } = window.ecom;
 const root = element.querySelector(".ec-controls");
 const SEEDS = 1_000_000;
@@ -25,6 +25,17 @@ const start = el(
   el("kbd", {}, "Alt+R"),
 );
 const lucky = el("button", { type: "button", class: "ec-button ec-primary", id: "ec-random" }, "Play a random episode");
+const guided = el(
+  "button",
+  {
+    type: "button",
+    class: "ec-button",
+    id: "ec-guided",
+    title: "An easy episode, explained step by step",
+    onclick: () => trigger("submit", { guided: true }),
+  },
+  "Guided first episode (2 minutes)",
+);
 
 const field = (label, id, ...inputs) =>
   el("div", { class: "ec-field" }, el("label", { for: id }, label), el("div", { class: "ec-inline" }, inputs));
@@ -34,7 +45,7 @@ const form = el(
   field("Shop task", "ec-env", environment),
   field("Difficulty", "ec-d", range, shown),
   field("Seed", "ec-seed", seed, dice),
-  el("div", { class: "ec-actions" }, start, lucky),
+  el("div", { class: "ec-actions" }, start, lucky, guided),
 );
 root.append(form);
 

@@ -11,6 +11,7 @@ let sent = null;
 let wakeup = 0;
 
 const state = () => props.value || { running: false, version: 0, kinds: [] };
+const options = () => (window.ecom.play ? window.ecom.play.options : { single: false, hints: false });
 const message = el("textarea", {
   id: "ec-message",
   rows: 2,
@@ -21,6 +22,8 @@ const task = el("p", { class: "ec-desc" });
 const hint = el("p", { class: "ec-error", role: "alert" });
 const calls = el("ul", { class: "ec-tray", "aria-label": "Calls collected for this turn" });
 const count = el("p", { class: "ec-count" });
+const cost = el("p", { class: "ec-cost", id: "ec-cost" });
+const hints = el("div", { class: "ec-hints", role: "status" });
 const answerBox = el("div", { class: "ec-answer" });
 const answer = answerForm(answerBox, () => {
   delete submitButton.dataset.sure;
@@ -53,10 +56,11 @@ const rawButton = el(
 
 root.append(
   task,
+  hints,
   el("div", { class: "ec-compose" }, message, hint),
   el("div", { class: "ec-collected" }, calls, count),
   answerBox,
-  el("div", { class: "ec-actions" }, sendButton, submitButton),
+  el("div", { class: "ec-actions" }, sendButton, submitButton, cost),
   el(
     "details",
     { class: "ec-raw" },
@@ -94,7 +98,9 @@ function dispatch(action, clears) {
     busy = false;
     show();
   }, 20_000);
-  trigger("submit", { version: state().version, action, log: state().log });
+  const { version, log } = state();
+  // Whoever has seen this goal before does not play it for the first time.
+  trigger("submit", { version, action, log, seen: Boolean(window.ecom.play && window.ecom.play.sawEnding(log)) });
 }
 
 function send(final) {
@@ -164,6 +170,26 @@ function drawTray() {
     `${tray.length} of ${plural(budget, "call")} for this turn` +
     (over > 0 ? `: the shop will refuse the last ${over === 1 ? "one" : over}` : "");
   count.classList.toggle("ec-over", over > 0);
+  drawCost();
+  emit("tray", tray);
+}
+
+/* What sending costs, in sight all the time. */
+function drawCost() {
+  const { running, turns_left: left, wish_turns_left: wish } = state();
+  // What was collected before the switch was set still goes together.
+  const single = options().single && !tray.length;
+  const what = single ? "A message or an answer takes" : "Sending takes";
+  const all = single ? "" : ", whatever it holds";
+  const rest = left === 1 ? "your last turn" : `1 of your ${left} turns left${all}`;
+  const forWish = Number.isInteger(wish) && wish < left ? ` (${plural(wish, "turn")} for this wish)` : "";
+  cost.textContent = running ? `${what} ${rest}${forWish}.` : "";
+  sendButton.firstChild.textContent = single ? "Send message " : "Send turn ";
+}
+function drawHints() {
+  const shown = options().hints && state().running ? state().hints || [] : [];
+  hints.hidden = !shown.length;
+  hints.replaceChildren(...shown.map((text) => el("p", {}, el("b", {}, "Hint "), text)));
 }
 
 function show() {
@@ -173,7 +199,10 @@ function show() {
   raw.disabled = !value.running;
   root.classList.toggle("ec-off", !value.running);
   root.setAttribute("aria-busy", busy ? "true" : "false");
-  emit("state", { running: value.running, busy });
+  const { running, turns_left: turnsLeft, recent, log } = value;
+  // For a widget that comes to the page later than this one, too.
+  window.ecom.now = { running, busy, turnsLeft, recent: recent || [], log };
+  emit("state", window.ecom.now);
 }
 
 function draw() {
@@ -197,6 +226,7 @@ function draw() {
   if (value.version) saveLog(value.log);
   task.textContent = !value.episode ? "" : value.running ? value.task : "This episode is over: its result is above.";
   drawTray();
+  drawHints();
   answer.draw(value);
   show();
 }
@@ -207,7 +237,17 @@ on(element, "collect", (call) => {
   drawTray();
   say(`${call.name} added to the turn`);
 });
+on(element, "write", (text) => {
+  message.value = text;
+  message.focus();
+});
+on(element, "options", () => {
+  drawCost();
+  drawHints();
+});
 on(element, "recommend", answer.recommend);
 on(element, "choose", answer.choose);
 watch("value", draw);
 draw();
+// Once more for the widgets that come to the page right after this one.
+requestAnimationFrame(() => emit("state", window.ecom.now));

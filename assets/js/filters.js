@@ -181,6 +181,9 @@ window.ecom.filterEditor = (() => {
     return root;
   }
 
+  /* A draft of filters that are known already. */
+  filterEditor.draft = (object) => ({ rows: toRows(object) });
+
   /* What the draft stands for; undefined when nothing is typed. Throws with a sentence for people. */
   filterEditor.read = (draft) => {
     if (!draft) return undefined;

@@ -1,5 +1,5 @@
 /* Everything that the tools have shown in this episode, newest first. */
-const { el, on, emit, money, plural, swatch } = window.ecom;
+const { el, on, emit, money, plural, swatch, seen } = window.ecom;
 const root = element.querySelector(".ec-cards");
 // A phone shows them one below the other.
 const PAGE = window.innerWidth < 640 ? 8 : 24;
@@ -37,8 +37,10 @@ function variantRow(card, variant) {
       {
         type: "button",
         class: "ec-link ec-use-variant",
+        data: { vid: variant.variant_id },
         disabled: !running,
         title: "Put both ids into the tool form",
+        "aria-label": `Use ${variant.label}`,
         onclick: () =>
           emit("use", { product_id: card.product_id, variant_id: variant.variant_id, title: variant.label }),
       },
@@ -83,6 +85,7 @@ function article(card, recommends) {
             class: "ec-link ec-use",
             disabled: !running,
             title: "Put this id into the tool form",
+            "aria-label": `Use id of ${card.title}`,
             onclick: () => emit("use", { product_id: card.product_id, title: card.title }),
           },
           "Use id",
@@ -95,6 +98,7 @@ function article(card, recommends) {
               class: "ec-link ec-recommend",
               disabled: !running,
               title: "Append to your recommendations",
+            "aria-label": `Recommend ${card.title}`,
               onclick: () => emit("recommend", { product_id: card.product_id, title: card.title }),
             },
             "Recommend",
@@ -115,6 +119,15 @@ function draw() {
   const keys = new Set();
   for (const card of value.cards) for (const name of Object.keys(card.attributes || {})) keys.add(name);
   emit("keys", [...keys]);
+  // What the tool form can offer where it asks for a product or a variant.
+  seen.products = value.cards.map((card) => ({
+    id: card.product_id,
+    label: [card.title, money(card.price)].filter(Boolean).join(" · "),
+    variants: card.variants.map((variant) => ({
+      id: variant.variant_id,
+      label: [variant.label, variant.in_stock ? "" : "sold out", card.title].filter(Boolean).join(" · "),
+    })),
+  }));
   if (!value.cards.length) {
     root.replaceChildren(
       el("h3", {}, "Products seen"),
@@ -170,6 +183,7 @@ function draw() {
   );
   grid();
 }
+running = Boolean(window.ecom.now && window.ecom.now.running);
 on(element, "state", (state) => {
   const now = state.running;
   if (now === running) return;

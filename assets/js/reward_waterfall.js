@@ -1,6 +1,8 @@
-/* What the finished episode was worth and why, with three ways to go on. */
-const { el, parts } = window.ecom;
+/* What the finished episode was worth and why, with ways to go on. */
+const { el, emit, parts } = window.ecom;
 const root = element.querySelector(".ec-result");
+const SEEDS = 1_000_000;
+const HARDEST = 12;
 let known = null;
 
 function draw() {
@@ -11,7 +13,10 @@ function draw() {
     root.replaceChildren();
     return;
   }
-  const go = (how) => () => trigger("select", { how });
+  // Another seed, drawn here, for all but the same one again.
+  const go = (how) => () => trigger("select", { how, seed: Math.floor(Math.random() * SEEDS) });
+  const button = (id, text, onclick, more) =>
+    el("button", { type: "button", class: "ec-button", id, onclick, ...more }, text);
   root.replaceChildren(
     el(
       "div",
@@ -20,29 +25,27 @@ function draw() {
       el(
         "div",
         { class: "ec-actions" },
-        el("button", { type: "button", class: "ec-button", id: "ec-again", onclick: go("again") }, "Same seed again"),
-        el(
-          "button",
-          { type: "button", class: "ec-button ec-primary", id: "ec-next", onclick: go("next") },
-          "Next seed",
-        ),
-        el(
-          "button",
-          {
-            type: "button",
-            class: "ec-button",
-            id: "ec-harder",
-            disabled: value.difficulty >= 12,
-            onclick: go("harder"),
-          },
-          "Harder (d + 1)",
-        ),
+        button("ec-replay", "Replay", () => trigger("play", { episode: value.episode }), {
+          title: "Walk through this episode in the Trajectories tab",
+        }),
+        button("ec-again", "Same seed again", go("again"), {
+          title: "The same customer. The record will say that you had seen the goal",
+        }),
+        button("ec-harder", `Harder (d ${value.difficulty + 1})`, go("harder"), {
+          hidden: value.difficulty >= HARDEST,
+          title: "Another customer, one level up",
+        }),
+        button("ec-another", "Another", go("another"), {
+          class: "ec-button ec-primary",
+          title: "Another customer at this difficulty",
+        }),
       ),
     ),
     ...parts.result(value),
   );
   if (known !== value.episode) {
     known = value.episode;
+    emit("ending", value);
     root.scrollIntoView({ block: "nearest" });
     root.querySelector("h3").focus({ preventScroll: true });
   }

@@ -6,7 +6,9 @@ const root = element.querySelector(".ec-tools");
 let episode = "";
 let tool = "";
 let drafts = {};
-let running = false;
+let state = window.ecom.now || { running: false, busy: false, turnsLeft: 0 };
+const running = () => state.running && !state.busy;
+const single = () => Boolean(window.ecom.play && window.ecom.play.options.single);
 const fieldKeys = new Set(["category", "type", "brand", "price", "rating", "ship_days", "in_stock"]);
 
 const tools = () => (props.value && props.value.tools) || [];
@@ -88,8 +90,17 @@ function outdate(name) {
   if (input) input.value = values[other] = "";
 }
 
-/* Ids of orders, lines, returns and pages that tools have shown, for the arguments that take one. */
+/* Ids that tools have shown, for the arguments that take one. */
+const products = () => seen.products || [];
+const variantsOf = (product) => {
+  const own = products().find(({ id }) => id === product);
+  return own ? own.variants : products().flatMap(({ variants }) => variants);
+};
 const SEEN = {
+  product_id: products,
+  new_product_id: products,
+  variant_id: () => variantsOf(draft().product_id),
+  new_variant_id: () => variantsOf(draft().new_product_id),
   order_id: () => seen.orders,
   line_id: () =>
     seen.orders.filter((order) => !draft().order_id || order.id === draft().order_id).flatMap((order) => order.lines),
@@ -203,11 +214,13 @@ function draw() {
         {
           type: "button",
           class: "ec-button ec-collect",
+          hidden: single(),
           title: "Collect several calls, then send them as one turn",
           onclick: () => send("collect"),
         },
         "Add to turn",
       ),
+      el("p", { class: "ec-cost" }),
     ),
   );
   root.replaceChildren(form);
@@ -215,7 +228,31 @@ function draw() {
 }
 
 function enable() {
-  for (const button of root.querySelectorAll(".ec-call, .ec-collect")) button.disabled = !running;
+  for (const button of root.querySelectorAll(".ec-call, .ec-collect")) button.disabled = !running();
+  const add = root.querySelector(".ec-collect");
+  if (add) add.hidden = single();
+  const cost = root.querySelector(".ec-cost");
+  const left = state.turnsLeft;
+  const turn = left === 1 ? "your last turn" : `1 of your ${left} turns left`;
+  if (cost) cost.textContent = state.running ? `A call now takes ${turn}.` : "";
+}
+
+/* Puts a call that was made into the form. */
+function refill(call) {
+  if (!named(call.name)) return;
+  const { parameters } = named(call.name).function;
+  tool = call.name;
+  drafts[tool] = {};
+  for (const [name, value] of Object.entries(call.args)) {
+    const property = (parameters.properties || {})[name];
+    const kind = property && plain(property, parameters).type;
+    if (kind === "object") drafts[tool][name] = filterEditor.draft(value);
+    else if (Array.isArray(value)) drafts[tool][name] = value.join(", ");
+    else drafts[tool][name] = String(value);
+  }
+  draw();
+  root.querySelector("#ec-tool").focus();
+  say(`${tool} is in the form again`);
 }
 
 /* Reads the typed values as the schema's types. Throws with a sentence that names the field. */
@@ -250,7 +287,7 @@ function collect() {
 function send(how) {
   const error = root.querySelector(".ec-form-error");
   error.textContent = "";
-  if (!running) {
+  if (!running()) {
     error.textContent = "Start an episode first.";
     return;
   }
@@ -304,10 +341,12 @@ function use(ids) {
 }
 
 on(element, "use", use);
+on(element, "refill", refill);
 on(element, "keys", (names) => names.forEach((name) => fieldKeys.add(name)));
-on(element, "state", (state) => {
-  running = state.running && !state.busy;
+on(element, "state", (now) => {
+  state = now;
   enable();
 });
+on(element, "options", enable);
 watch("value", draw);
 draw();

@@ -14,6 +14,7 @@ from typing import Any
 
 import gradio as gr
 from gradio.component_meta import ComponentMeta, updateable
+from gradio.data_classes import JsonData
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
@@ -53,6 +54,14 @@ class Widget(gr.HTML, metaclass=_WithoutStub):
             apply_default_css=False,
             **options,
         )
+
+    def postprocess(self, value: Any) -> Any:
+        """Hand a value through as the data that it is.
+
+        Gradio takes any object with a path in it, as deep as it may lie, for a file: it would copy that file and serve
+        it. Values of ours hold what visitors sent, and name no files.
+        """
+        return JsonData.model_construct(root=value) if isinstance(value, dict | list) else value
 
     def api_info(self) -> dict[str, Any]:
         """The value is a JSON object."""

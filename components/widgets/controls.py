@@ -6,7 +6,7 @@ from components.widgets.base import Widget
 
 
 class Controls(Widget):
-    """Environment, difficulty, seed; `submit` asks for an episode with {env_id, difficulty, seed}."""
+    """Environment, difficulty, seed; `submit` asks for {env_id, difficulty, seed}, or for the {guided} episode."""
 
     frame = "ec-controls"
     script = "controls.js"

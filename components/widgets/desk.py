@@ -6,7 +6,7 @@ from components.widgets.base import Widget
 
 
 class Desk(Widget):
-    """Message, calls, answer, raw action; `submit` carries {version, action, log}."""
+    """Message, calls, answer, raw action; `submit` carries {version, action, log, seen}."""
 
     frame = "ec-desk"
     script = "desk.js"

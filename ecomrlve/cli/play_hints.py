@@ -1,11 +1,19 @@
-"""Advice for newcomers to `ecomrlve play`. It follows from the rules and from what the player saw."""
+"""Advice for newcomers to `ecomrlve play`, in the words of a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ecomrlve.cli.play_commands import answer_fields
+from ecomrlve.agents.advice import Past, advice
 from ecomrlve.cli.play_game import Game
+
+# Where a command of the terminal does what is advised.
+WORDS = {
+    "collect": "Collect the turn with +: tool calls and a question together take one turn, and fewer turns score "
+    "higher.",
+    "ask": "The customer may not have said everything that counts. Ask, for instance: say What else should I know?",
+    "more": "There are more entries: the same call with page=2, or a higher limit where the tool has one.",
+}
 
 
 def hints(game: Game) -> Iterator[str]:
@@ -14,20 +22,12 @@ def hints(game: Game) -> Iterator[str]:
     Args:
         game: A running game.
     """
-    seen = game.observation
-    asked = any(turn.action.message for turn in game.turns)
-    if not game.turns:
-        yield "Collect the turn with +: tool calls and a question together take one turn, and fewer turns score higher."
-    if not asked and seen.intent_turns_left > 1:
-        yield ("The customer may not have said everything that counts. Ask, for instance: say What else should I know?")
-    last = game.turns[-1].messages if game.turns else ()
-    if any(message["role"] == "tool" and message["result"].get("more") for message in last):
-        yield "There are more entries: the same call with page=2, or a higher limit where the tool has one."
-    if any(message["role"] == "tool" and "error" in message["result"] for message in last):
-        yield "A refused call changes nothing, but it did count as a call."
-    # Speaking up happens at the end of the turn after which two turns remain.
-    if seen.intent_turns_left == 3:
-        yield "After this turn two are left; then the customer says by itself what it has not said yet."
-    elif seen.intent_turns_left == 1:
-        fields = ", ".join(answer_fields(seen)) or "nothing to fill in: the cart is what counts"
-        yield f"This is the last turn for this wish. Hand in the answer ({fields})."
+    past = [
+        Past(
+            spoke=bool(turn.action.message),
+            results=tuple(message["result"] for message in turn.messages if message["role"] == "tool"),
+        )
+        for turn in game.turns
+    ]
+    for found in advice(game.observation, past):
+        yield WORDS.get(found.code, found.text)

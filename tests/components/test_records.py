@@ -70,10 +70,52 @@ def test_the_ledger_tells_what_was_never_said() -> None:
 def test_the_inspector_has_every_step(played: dict[str, Any]) -> None:
     for record in played.values():
         value = records.timeline(record)
-        assert [step["turn"] for step in value["steps"]] == [step["turn"] for step in record["steps"]]
+        assert [step["turn"] for step in value["steps"]] == [str(step["turn"]) for step in record["steps"]]
+        for step, original in zip(value["steps"], record["steps"], strict=True):
+            assert [call["name"] for call in step["calls"]] == [call["name"] for call in original["tool_results"]]
+            assert [call["at"] for call in step["calls"]] == list(range(len(original["tool_results"])))
         assert value["opening"] == record["opening"]["text"]
+        assert value["failures"] == []
         assert value["result"]["total"] == pytest.approx(record["reward"]["total"])
         json.dumps(value, allow_nan=False)
+
+
+def test_a_failed_episode_says_why(played: dict[str, Any]) -> None:
+    record = json.loads(json.dumps(played["E_STATUS"]))
+    record["reward"]["correct"] = False
+    record["goal"]["status"] = "another"
+    failures = records.timeline(record)["failures"]
+    assert failures[0] == ["wrong status", "The order is right, its status is not."]
+
+
+def test_calls_keep_their_places_among_what_is_none(played: dict[str, Any]) -> None:
+    record = json.loads(json.dumps(played["E_CART"]))
+    calls = record["steps"][0]["tool_results"]
+    record["steps"][0]["tool_results"] = [5, calls[0], "x", {"name": "odd", "result": {"results": [1, 2]}}]
+    record["steps"].insert(0, None)
+    step = records.timeline(record)["steps"][0]
+    assert step["at"] == 1
+    assert [(call["at"], call["name"]) for call in step["calls"]] == [(1, calls[0]["name"]), (3, "odd")]
+    assert step["calls"][1]["gist"] == "2 results"
+
+
+def test_a_result_is_told_in_two_words() -> None:
+    results = ({"results": [1]}, {"results": [1, 2], "total": 9}, {"lines": []}, {"error": {}}, None, 5, {})
+    assert [records.gist(one) for one in results] == ["1 result", "2 results", "0 lines", "", "", "", ""]
+
+
+def test_an_answer_is_shown_field_by_field(played: dict[str, Any]) -> None:
+    last = records.timeline(played["E_STATUS"])["steps"][-1]
+    given = played["E_STATUS"]["steps"][-1]["canonical"]["answer"]
+    assert dict(last["answer"])["order_status"] == given["order_status"]
+    assert records.timeline(played["E_CART"])["steps"][-1]["answer"] == []
+    assert records.timeline(played["E_STATUS"])["steps"][0]["answer"] is None
+
+
+def test_an_evaluation_is_told_among_the_facts(played: dict[str, Any]) -> None:
+    note = {"agent": "a", "trial": 1, "seconds": 2.345, "notes": {"prompt_tokens": 70, "failed": "no answer"}}
+    facts = records.timeline({**played["E_PD"], "evaluation": note})["facts"]
+    assert facts[-4:] == ["trial 2", "took 2.35 s", "prompt tokens 70", "failed no answer"]
 
 
 def test_returns_that_were_made_stand_among_the_steps(played: dict[str, Any]) -> None:
@@ -88,6 +130,4 @@ def test_returns_that_were_made_stand_among_the_steps(played: dict[str, Any]) ->
 @pytest.mark.parametrize("junk", [None, 5, "x", [], [None], {"a": [1, {"b": None}]}, float("nan")])
 def test_a_record_with_any_odd_part_can_be_shown(played: dict[str, Any], junk: Any) -> None:
     for key in played["E_CART"]:
-        record = {**played["E_CART"], key: junk}
-        records.timeline(record)
-        records.row(record, "k", "uploaded", 1)
+        json.dumps(records.timeline({**played["E_CART"], key: junk}))

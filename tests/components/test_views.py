@@ -27,9 +27,9 @@ def shop_ids(world: Any) -> set[str]:
     return products | lines | pages | {world.orders.order_id(order.number) for order in orders}
 
 
-@pytest.mark.parametrize("env_id", ENVIRONMENTS)
-def test_nothing_of_the_goal_is_in_any_value_before_the_end(session: Any, env_id: str) -> None:
-    session.start(env_id, 6, 5)
+@pytest.mark.parametrize(("env_id", "guided"), [*((env_id, False) for env_id in ENVIRONMENTS), ("E_CART", True)])
+def test_nothing_of_the_goal_is_in_any_value_before_the_end(session: Any, env_id: str, guided: bool) -> None:
+    session.start(env_id, 6, 5, guided=guided)
     episode = session.episode
     ids = shop_ids(episode.environment.episode.world)
 
@@ -172,3 +172,32 @@ def test_similarity_stands_on_the_card(session: Any) -> None:
     found = call(session, "catalog_similar", {"product_id": hit["id"], "limit": 3})["results"]
     cards = {card["product_id"]: card for card in views.cards(session.episode)["cards"]}
     assert [cards[other["id"]]["similarity"] for other in found] == [other["similarity"] for other in found]
+
+
+def test_recent_calls_are_the_last_different_ones(session: Any) -> None:
+    session.start("E_CART", 6, 5)
+    assert views.desk(session.episode, 1)["recent"] == []
+    for word in ("mug", "lamp", "mug", "hat", "bag", "shoe"):
+        call(session, "catalog_search", {"query": word})
+    recent = views.desk(session.episode, 7)["recent"]
+    assert [entry["args"]["query"] for entry in recent] == ["shoe", "bag", "hat", "mug"]
+    assert set(recent[0]) == {"name", "args"}
+
+
+def test_the_desk_says_what_a_turn_costs(session: Any) -> None:
+    session.start("E_CART", 6, 5)
+    value = views.desk(session.episode, 1)
+    assert (value["turns_left"], value["wish_turns_left"]) == (7, None)
+    session.start("E_JOURNEY", 4, 3)
+    call(session, "cart_view", {})
+    value = views.desk(session.episode, 2)
+    assert (value["turns_left"], value["wish_turns_left"]) == (17, 5)
+
+
+def test_hints_follow_the_episode_and_end_with_it(session: Any) -> None:
+    session.start("E_CART", 6, 5)
+    assert any("take one turn" in hint for hint in views.desk(session.episode, 1)["hints"])
+    call(session, "catalog_get_product", {"product_id": "nothing"})
+    assert any("refused call" in hint for hint in views.desk(session.episode, 2)["hints"])
+    session.act("{broken", 2)
+    assert views.desk(session.episode, 3)["hints"] == []
