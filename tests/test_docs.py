@@ -26,7 +26,15 @@ from ecomrlve.evaluation.failures import CAUSES
 from ecomrlve.splits import HELD
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = ("README.md", "docs/environments.md", "docs/laws.md", "docs/scale.md", "docs/evaluation.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/environments.md",
+    "docs/laws.md",
+    "docs/scale.md",
+    "docs/evaluation.md",
+    "docs/curriculum.md",
+    "docs/api.md",
+)
 ALL = COLLECTIONS["C8"]
 SVG = "{http://www.w3.org/2000/svg}"
 PAPER, NIGHT = "#ffffff", "#0d1117"  # what GitHub shows pictures on

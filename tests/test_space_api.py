@@ -263,4 +263,6 @@ def test_an_mcp_client_plays_an_episode(space: Space, words_engine: Any) -> None
             assert (await call("trajectory", token=started["token"]))["goal"]
             assert (await call("submit", token="x" * 43, answer={}))["error"]["code"] == "unknown_token"
 
-    asyncio.run(visit())
+    # On a thread of its own: where tests with a browser ran before, this one has a loop already.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, visit()).result()

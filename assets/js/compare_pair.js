@@ -1,5 +1,5 @@
 /* Two episodes of one scenario side by side. The server sent both as a whole; stepping happens here. */
-const { el, emit, on, parts, plural, say, signed } = window.ecom;
+const { el, noteEnding, on, parts, plural, say, signed } = window.ecom;
 const root = element.querySelector(".ec-cpair");
 const SIGNS = ["●", "▲"];
 let value = null;
@@ -329,7 +329,7 @@ function draw() {
     rows,
   );
   go(current);
-  emit("ending", value); // whoever plays this seed in the Play tab now knows how it ends
+  noteEnding(value); // whoever plays this seed in the Play tab now knows how it ends
   if (revealed) say(value.verdict.text);
   if (wanted) {
     wanted = false;

@@ -1,7 +1,7 @@
 /* The agent's desk: message, collected tool calls, answer, raw action. It is the only widget that talks to the
    episode; the others hand it their wishes over the bus. Every request carries the version it was made on and the
    log of the episode, so that a stale click does nothing and a restarted server can replay the log first. */
-const { el, on, emit, say, plural, saveLog, link, answerForm } = window.ecom;
+const { el, on, emit, say, plural, saveLog, link, sawEnding, answerForm } = window.ecom;
 const root = element.querySelector(".ec-desk");
 
 let tray = [];
@@ -100,7 +100,7 @@ function dispatch(action, clears) {
   }, 20_000);
   const { version, log } = state();
   // Whoever has seen this goal before does not play it for the first time.
-  trigger("submit", { version, action, log, seen: Boolean(window.ecom.play && window.ecom.play.sawEnding(log)) });
+  trigger("submit", { version, action, log, seen: sawEnding(log) });
 }
 
 function send(final) {

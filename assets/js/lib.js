@@ -51,6 +51,37 @@ window.ecom =
         return null;
       }
     }
+
+    // What the browser remembers from one visit to the next.
+    function recall(name, fallback) {
+      try {
+        return JSON.parse(localStorage.getItem(name)) ?? fallback;
+      } catch {
+        return fallback;
+      }
+    }
+    function remember(name, value) {
+      try {
+        localStorage.setItem(name, JSON.stringify(value));
+      } catch {
+        /* storage is full or forbidden: it holds for this visit only */
+      }
+    }
+    // Which endings it has shown, in whatever tab: who plays such an episode knows its goal. Without the difficulty:
+    // one level up or down, the same seed often has the same goal.
+    const ENDINGS = "ecomrlve.endings";
+    const MOST_ENDINGS = 1000;
+    const kept = recall(ENDINGS, []);
+    const endings = new Set(Array.isArray(kept) ? kept : []);
+    const placeOf = ({ env_id: environment, seed }) => `${environment}|${seed}`;
+    function noteEnding(episode) {
+      endings.delete(placeOf(episode));
+      endings.add(placeOf(episode));
+      while (endings.size > MOST_ENDINGS) endings.delete(endings.values().next().value);
+      remember(ENDINGS, [...endings]);
+    }
+    const sawEnding = (episode) => Boolean(episode) && endings.has(placeOf(episode));
+
     const query = () => Object.fromEntries(new URLSearchParams(location.search));
     function link(parameters) {
       const url = new URL(location.href);
@@ -104,6 +135,6 @@ window.ecom =
 
     return {
       ...{ el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible },
-      ...{ seen, idLink },
+      ...{ seen, idLink, recall, remember, noteEnding, sawEnding },
     };
   })();

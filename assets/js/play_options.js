@@ -1,41 +1,12 @@
-/* How a person plays: two switches and the menu of agents. What the browser remembers from one visit to the next is
-   kept here: the switches, and which endings it has shown, for whoever plays an episode again knows its goal. */
-const { el, on, emit } = window.ecom;
+/* How a person plays: two switches, which the browser remembers, and the menu of agents. */
+const { el, on, emit, recall, remember } = window.ecom;
 const root = element.querySelector(".ec-options");
 const OPTIONS = "ecomrlve.options";
-const ENDINGS = "ecomrlve.endings";
-const MOST_ENDINGS = 1000;
-
-function recall(name, fallback) {
-  try {
-    return JSON.parse(localStorage.getItem(name)) ?? fallback;
-  } catch {
-    return fallback;
-  }
-}
-function remember(name, value) {
-  try {
-    localStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    /* storage is full or forbidden: it holds for this visit only */
-  }
-}
 
 const kept = recall(OPTIONS, {});
 const options = { single: kept.single === true, hints: kept.hints === true };
-const list = recall(ENDINGS, []);
-const endings = new Set(Array.isArray(list) ? list : []);
-// Without the difficulty: one level up or down, the same seed often has the same goal.
-const place = ({ env_id: environment, seed }) => `${environment}|${seed}`;
-
-function noteEnding(episode) {
-  endings.delete(place(episode));
-  endings.add(place(episode));
-  while (endings.size > MOST_ENDINGS) endings.delete(endings.values().next().value);
-  remember(ENDINGS, [...endings]);
-}
 /* For the widgets of this tab, whichever of them comes to the page first. */
-window.ecom.play = { options, sawEnding: (log) => Boolean(log) && endings.has(place(log)) };
+window.ecom.play = { options };
 
 function toggle(name, label, title) {
   const box = el("input", {
@@ -89,7 +60,6 @@ function draw() {
 function enable() {
   hand.disabled = menu.disabled = !state.running || state.busy;
 }
-on(element, "ending", noteEnding);
 on(element, "state", (now) => {
   state = now;
   enable();

@@ -1,5 +1,5 @@
 /* What the finished episode was worth and why, with ways to go on. */
-const { el, emit, parts } = window.ecom;
+const { el, noteEnding, parts } = window.ecom;
 const root = element.querySelector(".ec-result");
 const SEEDS = 1_000_000;
 const HARDEST = 12;
@@ -45,7 +45,7 @@ function draw() {
   );
   if (known !== value.episode) {
     known = value.episode;
-    emit("ending", value);
+    noteEnding(value);
     root.scrollIntoView({ block: "nearest" });
     root.querySelector("h3").focus({ preventScroll: true });
   }

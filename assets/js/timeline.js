@@ -1,5 +1,5 @@
 /* One recorded episode, step by step. Stepping happens in the browser; the server sent what to show and the record. */
-const { el, emit, on, parts, plural, query, save, say, signed } = window.ecom;
+const { el, emit, noteEnding, on, parts, plural, query, save, say, signed } = window.ecom;
 const root = element.querySelector(".ec-timeline");
 const LONGEST = 400_000; // characters of raw JSON that a page can show without stuttering
 const MOST_OPEN = 5; // tables of a result
@@ -156,6 +156,7 @@ function shop({ returns, sold_out: gone }) {
 /* The result as the Play tab shows it, with tables that fold where there are many. */
 function result() {
   if (!value.result) return [el("p", { class: "ec-empty" }, "No reward is on record.")];
+  noteEnding(original()); // whoever plays this seed in the Play tab now knows its goal
   const nodes = parts.result(value.result);
   const blocks = nodes.flatMap((node) => [...node.querySelectorAll(".ec-blocks > .ec-block")]);
   blocks.forEach((block, index) => {

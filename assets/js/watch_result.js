@@ -1,5 +1,5 @@
 /* What the watched episode was worth and why, with three ways to go on. */
-const { el, emit, parts, say, signed, visible } = window.ecom;
+const { el, noteEnding, parts, say, signed, visible } = window.ecom;
 const root = element.querySelector(".ec-watch-result");
 let known = null;
 
@@ -37,7 +37,7 @@ function draw() {
   );
   if (known !== value.episode) {
     known = value.episode;
-    emit("ending", value); // whoever plays this seed now knows its goal
+    noteEnding(value); // whoever plays this seed now knows its goal
     // Nobody clicked anything just now, so the focus stays where it is.
     say(`The episode is over: ${signed(value.total)}. ${value.headline}.`);
     if (visible(root)) root.scrollIntoView({ block: "nearest" });

@@ -60,7 +60,7 @@ def causes(trajectory: Mapping[str, Any]) -> tuple[str, ...]:
         if trajectory["reward"]["correct"] is True:
             return ()
         return tuple(_causes(trajectory)) or (cause.OTHER,)
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         # Anything may be missing from, or misshapen in, a record that somebody else made.
         return (cause.OTHER,)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_space import Server, Space, reference_actions
+from ui_space import Server, Space, go_to, reference_actions
 
 AUDIT = Path(__file__).with_name("audit.js").read_text()
 METERS = "[...document.querySelectorAll('.ec-meter *')]"
@@ -31,7 +31,7 @@ def at_all_stages(browser: Any, server: Server, look: Any, **options: Any) -> No
     look(space.page)
     space.take(actions[-1])
     look(space.page)
-    space.page.get_by_role("tab", name="Trajectories").click()
+    go_to(space.page, "Trajectories")
     space.page.locator("#episodes tbody tr").first.click()
     space.page.wait_for_selector(".ec-stepper")
     space.page.focus(".ec-timeline")

@@ -178,3 +178,15 @@ def reference_episode(
         observation, _, terminated, truncated, info = env.step(turns[-1][1])
         if terminated or truncated:
             return turns, info["reward"], env.trajectory("reference", "agent").to_dict()
+
+
+def go_to(page: Any, name: str) -> None:
+    """Turn to a tab, which a narrow page keeps behind "More tabs"."""
+    tab = page.get_by_role("tab", name=name)
+    more = page.get_by_label("More tabs")
+    tab.or_(more).first.wait_for()
+    if tab.count():
+        tab.click()
+    else:
+        more.click()
+        page.locator(".overflow-dropdown").get_by_role("button", name=name).click()
