@@ -118,3 +118,25 @@ def test_a_report_on_nothing_is_refused(run: Run, tmp_path: Path):
         assert code == 2
         assert str(path) in err or "no episodes" in err.lower()
         assert "Traceback" not in err
+
+
+def test_stored_episodes_are_executed_with_the_search_they_were_played_with(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words_engine: Any
+):
+    asked: list[bool] = []
+
+    def engine_of(catalog: str, *, words_only: bool = False, progress: bool = True) -> Any:
+        asked.append(words_only)
+        return words_engine
+
+    run("evaluate", "--agent", "random", *GRID, "--seeds", "test:1", "--out", tmp_path, "--quiet")
+    run("leaderboard", "entry", tmp_path, "--out", tmp_path / "board")
+    monkeypatch.setattr(pool, "engine_of", engine_of)
+    for command in (
+        ("report", tmp_path, "--recompute"),
+        ("leaderboard", "check", tmp_path, "--file", tmp_path / "board"),
+        ("replay", tmp_path, "--verify"),
+    ):
+        code, _, err = run(*command)
+        assert code == 0, err
+    assert asked == [True, True, True]

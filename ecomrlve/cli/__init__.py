@@ -17,6 +17,7 @@ from ecomrlve.cli.options import (
     MOST_PROBLEMS,
     CatalogOption,
     WordsOption,
+    by_words,
     complaints,
     console,
     numbers,
@@ -160,6 +161,7 @@ def replay(
 
     found, problems = load_trajectories(path)
     tell(problems, "more lines like these; is this a file of trajectories?")
+    words_only = by_words([path], words_only)
     engine = engine_of(catalog, words_only=words_only, progress=False) if verify and found else None
     wrong = 0
     for data in found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from ecomrlve.cli.options import CatalogOption, WordsOption, complaints, console, given_command, seeds_in
+from ecomrlve.cli.options import CatalogOption, WordsOption, by_words, complaints, console, given_command, seeds_in
 from ecomrlve.cli.options import numbers as numbers_in
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def demonstrations(
         raise typer.BadParameter("name files or folders of trajectories, or --play AGENT; one of the two")
     choice = Choice(only, min_total, agent, per_cell, max_characters, talk, test_share, allow_held)
     grid = _grid(envs, difficulty, seeds, allow_held) if play else None
-    engine = engine_of(catalog, words_only=words_only, progress=not quiet)
+    engine = engine_of(catalog, words_only=by_words(runs or [], words_only), progress=not quiet)
     sources = _played(engine, play, grid) if grid else stored(runs or ())
     total = len(grid[0]) * len(grid[1]) * len(grid[2]) if grid else None
     with tqdm(sources, "demonstrations", total, leave=False, disable=quiet or not sys.stderr.isatty()) as bar:

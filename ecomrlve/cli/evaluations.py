@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from ecomrlve.cli.options import CatalogOption, WordsOption, complaints, console, given_command, numbers, seeds_in, tell
+from ecomrlve.cli.options import (
+    CatalogOption,
+    WordsOption,
+    by_words,
+    complaints,
+    console,
+    given_command,
+    numbers,
+    seeds_in,
+    tell,
+)
 
 leaderboard_app = typer.Typer(no_args_is_help=True, help="Make, check and show lines of the leaderboard.")
 
@@ -94,7 +104,7 @@ def report(
         from ecomrlve.evaluation.pool import engine_of
         from ecomrlve.evaluation.recompute import recompute as again
 
-        found = again(runs, engine_of(catalog, words_only=words_only), workers=workers)
+        found = again(runs, engine_of(catalog, words_only=by_words(runs, words_only)), workers=workers)
         tell([*found.wrong, *found.unreadable])
         wrong = len(found.wrong) + len(found.unreadable)
         console.print(
@@ -142,7 +152,7 @@ def check(
     entries = [one for one in read_entries(file) if not agent or one.agent == agent]
     if len(entries) != 1:
         raise EvaluationError(f"{file} has {len(entries)} lines of {agent or 'any agent'}; name the agent of one")
-    engine = engine_of(catalog, words_only=words_only)
+    engine = engine_of(catalog, words_only=by_words(runs, words_only))
     problems = check_entry(entries[0], runs, engine, workers=workers)
     tell(problems)
     if not problems:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,7 +59,20 @@ def seeds_in(text: str) -> list[int]:
         if count and not count.isdecimal():
             raise typer.BadParameter(f"{text!r}: write {name} or {name}:50")
         return seeds_of(name, int(count) if count else None)
+    if name.isalpha():
+        raise typer.BadParameter(f"{text!r} are no seeds; write {', '.join(HELD)}, test:50, or 0:20")
     return [check_seed(seed) for seed in numbers(text)]
+
+
+def by_words(paths: Iterable[Path], words_only: bool) -> bool:
+    """Whether stored episodes are executed again with search by words alone: if asked for, or if so played."""
+    from ecomrlve.replay import iter_trajectories
+
+    for path in paths:
+        for _, data in iter_trajectories(path):
+            if data is not None:
+                return words_only or data["catalog"].get("search") == "words"
+    return words_only
 
 
 def tell(problems: list[str], more: str = "more like these") -> None:

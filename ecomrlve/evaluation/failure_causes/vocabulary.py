@@ -22,7 +22,7 @@ MISSING, EXTRA, EMPTY, OTHER = "missing item", "extra items", "empty answer", "o
 
 CAUSES: dict[str, str] = {
     INVALID: "The output was no valid action: an unknown tool, a wrong argument, or nothing that can be read.",
-    NO_OUTPUT: "The agent put out nothing, because its model gave no answer.",
+    NO_OUTPUT: "The agent put out nothing: its model gave no answer, or the agent itself broke.",
     LEFT: "The customer lost patience and left before there was an answer.",
     TURNS: "The turns ran out before there was an answer.",
     UNFINISHED: "The episode ended before the customer could raise this wish.",
