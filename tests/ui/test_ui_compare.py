@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_space import HOSTILE, Server, Space, reference_actions
+from ui_space import HOSTILE, LISTENER, Server, Space, reference_actions
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -16,19 +16,6 @@ expect = sync_api.expect
 AUDIT = Path(__file__).with_name("audit.js").read_text()
 FARTHEST = "Math.max(0, ...[...document.querySelectorAll('.ec *')].filter((node) => !node.closest('.ec-scroll, svg'))"
 FARTHEST += ".map((node) => node.getBoundingClientRect().right))"
-# Keeps everything that the server sends in `window.sent`.
-LISTENER = """
-const real = window.fetch;
-window.sent = "";
-window.fetch = async (...request) => {
-  const answer = await real(...request);
-  const copy = answer.clone().body?.pipeThrough(new TextDecoderStream()).getReader();
-  (async () => {
-    for (let part = await copy?.read(); part && !part.done; part = await copy.read()) window.sent += part.value;
-  })().catch(() => {});
-  return answer;
-};
-"""
 
 
 def person(engine: Any) -> dict[str, Any]:

@@ -7,25 +7,12 @@ import re
 from typing import Any
 
 import pytest
-from ui_space import Server, Space, reference_episode
+from ui_space import LISTENER, Server, Space, reference_episode
 
 import ecomrlve
 from ecomrlve.collections import COLLECTIONS
 
 IDS = re.compile(r"\b[a-z][0-9a-hjkmnp-tv-z]{7}\b")
-# Keeps everything that the server sends in `window.sent`.
-LISTENER = """
-const real = window.fetch;
-window.sent = "";
-window.fetch = async (...request) => {
-  const answer = await real(...request);
-  const copy = answer.clone().body?.pipeThrough(new TextDecoderStream()).getReader();
-  (async () => {
-    for (let part = await copy?.read(); part && !part.done; part = await copy.read()) window.sent += part.value;
-  })().catch(() => {});
-  return answer;
-};
-"""
 
 
 def text_of(value: Any) -> str:

@@ -26,6 +26,20 @@ HOSTILE = (
     "`{{value}}` ![i](http://evil.invalid/i.png) "
 )
 
+# Keeps everything that the server sends in `window.sent`.
+LISTENER = """
+const real = window.fetch;
+window.sent = "";
+window.fetch = async (...request) => {
+  const answer = await real(...request);
+  const copy = answer.clone().body?.pipeThrough(new TextDecoderStream()).getReader();
+  (async () => {
+    for (let part = await copy?.read(); part && !part.done; part = await copy.read()) window.sent += part.value;
+  })().catch(() => {});
+  return answer;
+};
+"""
+
 
 def hostile_engine() -> Any:
     """A search engine over a small catalog whose titles try everything that could run."""
