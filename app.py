@@ -65,7 +65,7 @@ def build(shop: Shop | None = None, folder: str | None = None) -> gr.Blocks:
         events.wire_curriculum(curriculum_tab, shop)
         events.wire_leaderboard(demo, leaderboard_page, leaderboard_tab, board)
         events.wire_between(
-            demo, tabs, session, play_tab, watch_tab, watching, trajectories_tab, opening, shop, library
+            demo, tabs, session, play_tab, watch_tab, watching, trajectories_tab, opening, shop, library, keep
         )
     return demo
 

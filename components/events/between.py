@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import gradio as gr
@@ -34,6 +34,7 @@ def wire_between(
     opening: Opening,
     shop: Shop,
     library: Library,
+    keep: Callable[[dict[str, Any]], Any],
 ) -> None:
     """Connect the tabs with each other.
 
@@ -48,6 +49,7 @@ def wire_between(
         opening: What its wiring offers.
         shop: Where environments come from.
         library: Where finished episodes are kept.
+        keep: Stores the record of one, under a name only with its owner's consent.
     """
 
     def arrive(tab: Any) -> Any:
@@ -59,7 +61,7 @@ def wire_between(
         nothing = [gr.skip() for _ in play_tab.outputs()]
         if log is None:  # the Watch tab has said why
             return [here, gr.skip(), *nothing]
-        here = here or Session(shop, keep=library.append)
+        here = here or Session(shop, keep=keep)
         try:
             return [here, gr.Tabs(selected="play"), *play.resume(here, log)]
         except EcomrlveError as error:
