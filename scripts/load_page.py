@@ -84,15 +84,34 @@ async def play(
     return found
 
 
-async def crowd(url: str, events: dict[str, tuple[int, int]], games: Any, visitors: int, seconds: float, pause: float):
-    """All visitors together; returns what each found."""
+async def watch_memory(memory: list[int]) -> None:
+    """Note the process's resident megabytes twice a minute: a leak keeps growing, a cache stops."""
+    while True:
+        memory.append(round(resident_megabytes()))
+        await asyncio.sleep(30)
+
+
+async def crowd(
+    url: str,
+    events: dict[str, tuple[int, int]],
+    games: Any,
+    visitors: int,
+    seconds: float,
+    pause: float,
+    memory: list[int],
+):
+    """All visitors together; returns what each found, and notes the memory meanwhile."""
     limits = httpx2.Limits(max_connections=None)
     async with httpx2.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
         until = time.monotonic() + seconds
+        watching = asyncio.create_task(watch_memory(memory))
         players = [
             play(Visitor(client, events), games, until, pause, random.Random(number)) for number in range(visitors)
         ]
-        return await asyncio.gather(*players)
+        try:
+            return await asyncio.gather(*players)
+        finally:
+            watching.cancel()
 
 
 def main(visitors: int, seconds: float, pause: float) -> int:
@@ -111,10 +130,10 @@ def main(visitors: int, seconds: float, pause: float) -> int:
             for number, found in server.demo.fns.items()
             if found.fn is not None and found.fn.__module__ == "components.events.play"
         }
-        asyncio.run(crowd(server.url, events, games, min(5, visitors), 5, 0))  # what the first visitors load
-        before = resident_megabytes()
-        results = asyncio.run(crowd(server.url, events, games, visitors, seconds, pause))
-        after = resident_megabytes()
+        memory: list[int] = []
+        asyncio.run(crowd(server.url, events, games, min(5, visitors), 5, 0, []))  # what the first visitors load
+        results = asyncio.run(crowd(server.url, events, games, visitors, seconds, pause, memory))
+        memory.append(round(resident_megabytes()))
         server.demo.close()
     times = sorted(milliseconds for one in results for milliseconds in one["times"])
     errors = [error for one in results for error in one["errors"]]
@@ -130,7 +149,7 @@ def main(visitors: int, seconds: float, pause: float) -> int:
                 "p95 ms": round(times[int(0.95 * len(times))]),
                 "errors": len(errors),
                 "crossed": crossed,
-                "memory before and after, MB": [round(before), round(after)],
+                "memory every half minute, MB": memory,
             }
         )
     )

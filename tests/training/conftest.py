@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,3 +70,29 @@ def cart_record(all_records: list[dict[str, Any]]) -> dict[str, Any]:
 def scripted(record_of: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     """Records of given turns: `scripted("E_STATUS", turn, turn)`."""
     return lambda env_id, *actions, **options: record_of(Script(*actions), env_id, **options)
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny Qwen3 with random weights."""
+    from ecomrlve.agents.tiny_model import build
+
+    return build(tmp_path_factory.mktemp("model") / "tiny", hidden=32, layers=1)
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer(tiny_folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(tiny_folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_chats(tiny_folder: Path, tiny_tokenizer: Any) -> Any:
+    """Its tokens."""
+    from transformers import AutoConfig
+
+    from ecomrlve.training.token_chats import TokenChats
+
+    ends = [tiny_tokenizer.eos_token_id, tiny_tokenizer.pad_token_id]
+    return TokenChats(tiny_tokenizer, AutoConfig.from_pretrained(tiny_folder), ends)
