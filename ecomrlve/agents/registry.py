@@ -15,6 +15,7 @@ from ecomrlve.agents.slipping import SlippingAgent
 # Agents without options that share nothing. Where nothing is drawn, or by the seed alone, all trials are the same.
 SIMPLE: dict[str, Callable[[int], Agent]] = {
     "reference": lambda trial: ReferenceAgent(),
+    "brief": lambda trial: _brief(),
     "scripted": lambda trial: _scripted(),
     "slipping": lambda trial: SlippingAgent(trial=trial),
     "random": lambda trial: RandomAgent(trial=trial),
@@ -66,6 +67,12 @@ def _scripted() -> Agent:
     from ecomrlve.agents.scripted import ScriptedAgent
 
     return ScriptedAgent()
+
+
+def _brief() -> Agent:
+    from ecomrlve.agents.brief import BriefAgent
+
+    return BriefAgent()
 
 
 def _imported(name: str, what: str) -> Callable[[int], Agent]:

@@ -24,6 +24,7 @@ from ecomrlve.cli.options import (
     tell,
 )
 from ecomrlve.cli.play import play
+from ecomrlve.cli.train import train
 from ecomrlve.errors import EcomrlveError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_show_locals=False, help=__doc__)
@@ -34,6 +35,7 @@ app.command()(evaluate)
 app.command()(report)
 app.command()(demonstrations)
 app.command()(play)
+app.command()(train)
 
 
 @app.command()

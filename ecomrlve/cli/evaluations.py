@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,9 +20,15 @@ from ecomrlve.cli.options import (
     tell,
 )
 
+if TYPE_CHECKING:
+    from ecomrlve.training.run_folder import RunFolder
+
 leaderboard_app = typer.Typer(no_args_is_help=True, help="Make, check and show lines of the leaderboard.")
 
 RunsArgument = Annotated[list[Path], typer.Argument(help="folders of runs, or JSONL files")]
+ReportedArgument = Annotated[
+    list[Path], typer.Argument(help="folders of evaluations, or JSONL files; or the folder of one training run")
+]
 WorkersOption = Annotated[int, typer.Option(help="processes", min=1)]
 CPUS = os.cpu_count() or 1
 
@@ -88,8 +94,10 @@ def evaluate(
 
 
 def report(
-    runs: RunsArgument,
-    out: Annotated[Path | None, typer.Option(help="folder for report.md, .json, .csv and .html as well")] = None,
+    runs: ReportedArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for report.html, .json, .csv as well, and .md of an evaluation")
+    ] = None,
     baseline: Annotated[str, typer.Option(help="the agent to compare the others with; empty: the first")] = "",
     recompute: Annotated[
         bool, typer.Option("--recompute", help="execute all actions again; exit 1 where a record differs")
@@ -99,12 +107,18 @@ def report(
     workers: WorkersOption = CPUS,
 ) -> None:
     """Show what runs came to, with intervals; several folders (shards, agents) are put together."""
+    from ecomrlve.training.run_folder import RunFolder, is_training_run
+
+    trained = [RunFolder(run) for run in runs if is_training_run(run)]
+    if trained and len(runs) > 1:
+        raise typer.BadParameter(f"{trained[0].path} is a training run; report on it alone")
     wrong = 0
     if recompute:
         from ecomrlve.evaluation.pool import engine_of
         from ecomrlve.evaluation.recompute import recompute as again
 
-        found = again(runs, engine_of(catalog, words_only=by_words(runs, words_only)), workers=workers)
+        episodes = [run.trajectories for run in trained] or runs
+        found = again(episodes, engine_of(catalog, words_only=by_words(episodes, words_only)), workers=workers)
         tell([*found.wrong, *found.unreadable])
         wrong = len(found.wrong) + len(found.unreadable)
         console.print(
@@ -112,7 +126,10 @@ def report(
             f"{len(found.unreadable)} lines unreadable",
             highlight=False,
         )
-    _show_report(runs, baseline=baseline, out=out)
+    if trained:
+        _show_training(trained[0], out)
+    else:
+        _show_report(runs, baseline=baseline, out=out)
     raise typer.Exit(1 if wrong else 0)
 
 
@@ -187,6 +204,20 @@ def _show_report(runs: list[Path], *, baseline: str = "", out: Path | None = Non
     tell(list(rows.problems))
     if out is not None:
         for file in write(made, rows, out).values():
+            console.print(str(file), highlight=False)
+
+
+def _show_training(run: RunFolder, out: Path | None) -> None:
+    from ecomrlve.evaluation.training_report import build
+    from ecomrlve.evaluation.training_report_pages import show, write
+
+    (lines, torn), (log, torn_log) = run.metrics(), run.curriculum()
+    problems = [*torn, *torn_log]
+    made = build(run.record().model_dump(), [line.model_dump() for line in lines], log, problems, finished=run.finished)
+    show(made, console)
+    tell(problems)
+    if out is not None:
+        for file in write(made, out).values():
             console.print(str(file), highlight=False)
 
 

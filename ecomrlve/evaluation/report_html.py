@@ -78,9 +78,9 @@ def _body(report: Report, drawings: dict[str, Charts], figures: list[Chart]) -> 
     yield f'<p class="quiet">{data["episodes"]:,} episodes by {agents} {"agents" if agents > 1 else "agent"} '
     yield f"on the catalog {catalog}</p>"
     for section in sections(report):
-        yield from _section(section, drawings.get(section.key), figures)
+        yield from section_html(section, drawings.get(section.key), figures)
     yield "<h2>How to read this</h2>"
-    yield from _list(data["notes"])
+    yield from list_html(data["notes"])
     yield "<h2>Where this comes from</h2>\n<dl>"
     yield from (f"<dt>{html.escape(word)}</dt><dd>{html.escape(value)}</dd>" for word, value in facts(report))
     yield "</dl>"
@@ -88,16 +88,24 @@ def _body(report: Report, drawings: dict[str, Charts], figures: list[Chart]) -> 
         yield f"<pre>{html.escape(chr(10).join(data['commands']))}</pre>"
     if data["problems"]["count"]:
         yield f"<h2>Skipped or contradicting records: {data['problems']['count']:,}</h2>"
-        yield from _list(data["problems"]["first"])
+        yield from list_html(data["problems"]["first"])
 
 
-def _list(sentences: Iterable[str]) -> Iterator[str]:
+def list_html(sentences: Iterable[str]) -> Iterator[str]:
+    """Sentences as a list of a page."""
     yield "<ul>"
     yield from (f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
     yield "</ul>"
 
 
-def _section(section: Section, drawn: Charts | None, figures: list[Chart]) -> Iterator[str]:
+def section_html(section: Section, drawn: Charts | None, figures: list[Chart]) -> Iterator[str]:
+    """A section as a page shows it: its heading, what it is about, its drawings, its tables.
+
+    Args:
+        section: The section.
+        drawn: Its drawings; None for none.
+        figures: What is drawn is added to it.
+    """
     yield f'<section id="{section.key}">\n<h2>{html.escape(section.title)}</h2>'
     if section.about:
         yield f'<p class="quiet">{html.escape(section.about)}</p>'

@@ -77,7 +77,7 @@ def to_markdown(report: Report) -> str:
     lines += [f"> **Warning: {_marked(sentence)}**\n>" for sentence in data["warnings"]]
     lines += ["", *(f"- {word}: {_marked(value)}" for word, value in facts(report)), ""]
     if data["commands"]:
-        lines += ["```", *(_one_line(command).replace("```", "'''") for command in data["commands"]), "```", ""]
+        lines += ["```", *(one_line(command).replace("```", "'''") for command in data["commands"]), "```", ""]
     for section in sections(report):
         lines += [f"## {_marked(section.title)}", ""]
         lines += [section.about, ""] if section.about else []
@@ -99,10 +99,11 @@ def _markdown_table(table: Table) -> Iterable[str]:
 
 def _marked(text: str) -> str:
     """Any text as it shall look in Markdown: no markup, no line break."""
-    return _MARKS.sub(r"\\\1", html.escape(_one_line(text), quote=False))
+    return _MARKS.sub(r"\\\1", html.escape(one_line(text), quote=False))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Any text without line breaks and other control characters."""
     return _CONTROL.sub(" ", text)
 
 
@@ -110,27 +111,28 @@ def show(report: Report, console: Console) -> None:
     """Print what fits a terminal; the grid and other details are in the files."""
     data = report.to_dict()
     for sentence in data["warnings"]:
-        console.print(Text(f"Warning: {_one_line(sentence)}", style="bold red"))
+        console.print(Text(f"Warning: {one_line(sentence)}", style="bold red"))
     for word, value in facts(report):
-        console.print(Text(f"{word}: {_one_line(value)}"))
+        console.print(Text(f"{word}: {one_line(value)}"))
     for section in sections(report):
         tables = [table for table in section.tables if not table.detail]
         if tables:
-            console.print(Text(f"\n{_one_line(section.title)}", style="bold"), Text(section.about, style="dim"))
+            console.print(Text(f"\n{one_line(section.title)}", style="bold"), Text(section.about, style="dim"))
         for table in tables:
-            console.print(_rich_table(table))
+            console.print(rich_table(table))
     console.print()
     for sentence in data["notes"]:
-        console.print(Text(_one_line(sentence), style="dim"))
+        console.print(Text(one_line(sentence), style="dim"))
 
 
-def _rich_table(table: Table) -> RichTable:
-    title = Text(_one_line(table.title), style="italic") if table.title else None
+def rich_table(table: Table) -> RichTable:
+    """A table as a terminal shows it."""
+    title = Text(one_line(table.title), style="italic") if table.title else None
     shown = RichTable(box=None, header_style="bold", pad_edge=False, title=title, title_justify="left")
     for place, column in enumerate(table.columns):
-        shown.add_column(Text(_one_line(column)), justify="left" if place < table.texts else "right", overflow="fold")
+        shown.add_column(Text(one_line(column)), justify="left" if place < table.texts else "right", overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(_one_line(cell)) for cell in row))
+        shown.add_row(*(Text(one_line(cell)) for cell in row))
     return shown
 
 
@@ -155,13 +157,14 @@ def write(report: Report, rows: Rows, folder: str | Path) -> dict[str, Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for ending, text in texts.items():
-            _replace(files[ending], text)
+            replace_file(files[ending], text)
     except OSError as error:
         raise ReportFilesError(f"cannot write the report to {folder}: {error.strerror}") from error
     return files
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     unfinished = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         # A lone surrogate, which JSON allows in a text, is no letter of any alphabet.

@@ -34,7 +34,7 @@ class TrainingConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     # What is trained, on what.
-    model: str = Field(description="folder or Hub id of the model; tiny-random and small are made on the spot")
+    model: str = Field(description="folder or Hub id of the model; tiny and small are made on the spot")
     envs: str = Field("C1", description="environments or a collection, comma-separated")
     overrides: dict[str, float] = Field({}, description="axes held at a value, such as omission=0")
     seed: NoneOrMore = Field(0, description="of the rows, the curriculum's draws and the sampling")
@@ -99,6 +99,9 @@ class TrainingConfig(BaseModel):
     sft_micro_batch: Count = Field(8, description="demonstrations per forward and backward pass, on each device")
     sft_learning_rate: Positive = Field(1e-5, description="peak learning rate")
     sft_warmup_steps: NoneOrMore = Field(20, description="updates until it has its peak")
+    sft_schedule: Literal["constant", "linear", "cosine", "decay"] = Field(
+        "constant", description="learning rate after that; decay falls to 0 in the second half"
+    )
     sft_tokens: Count = Field(8192, description="longer demonstrations are left out")
 
     # The record of the run.

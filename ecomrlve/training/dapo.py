@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import is_peft_model
 from transformers import PreTrainedModel, ProgressCallback
 from trl import GRPOConfig, GRPOTrainer
 
@@ -220,21 +219,6 @@ class DapoTrainer(GRPOTrainer):
             self.schedule = self._sampler.schedule = schedule_from_dict(saved)
         self._step_began = time.perf_counter()
         self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-
-    def save_whole(self, folder: Path) -> None:
-        """Save the model, with its adapters merged in, and its tokenizer; whole or not at all."""
-        draft = folder.with_name(f".{folder.name}")
-        model = self.accelerator.unwrap_model(self.model)
-        if is_peft_model(model):
-            if not self._processes.rank:
-                model.merge_and_unload().save_pretrained(draft)
-                self._tokenizer.save_pretrained(draft)
-        else:
-            self.save_model(str(draft))
-        self.accelerator.wait_for_everyone()
-        if not self._processes.rank:
-            draft.rename(folder)
-        self.accelerator.wait_for_everyone()
 
 
 def arguments_of(config: TrainingConfig, folder: RunFolder, processes: int, *, on_cpu: bool) -> GRPOConfig:

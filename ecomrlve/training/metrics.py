@@ -94,7 +94,7 @@ class BatchMetrics(_Part):
         own_tokens: Mean tokens that the model wrote.
         own_tokens_most: The most that it wrote in one rollout.
         completion_tokens: Mean tokens after the prompt, its own and those of the tools and the customer.
-        overlong_penalty: Mean of the soft overlong punishment, 0 or less.
+        overlong_penalty: Mean of the soft overlong punishment, from −1 to 0, before its weight.
     """
 
     rounds: Count | None = None

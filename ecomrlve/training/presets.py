@@ -36,7 +36,7 @@ def _published(collection: str, **changes: Any) -> dict[str, Any]:
 _PRESETS: dict[str, dict[str, Any]] = {
     # A Qwen3 of about a million parameters that is made on the spot: everything runs, on any machine, in a minute.
     "tiny-cpu": {
-        "model": "tiny-random",
+        "model": "tiny",
         "envs": "C1",
         "steps": 2,
         "prompts_per_batch": 2,

@@ -35,6 +35,8 @@ RECORD, METRICS, CURRICULUM, TRAJECTORIES, COMPLETE = (
 )  # fmt: skip
 # What must be the same when a run goes on. What it is called and who started it may change.
 _SAME = ("stage", "config", "catalog")
+# Settings that say where things go and how much is kept, and change nothing of what is learned.
+_FREE = ("keep_checkpoints", "log_to", "sample_every", "samples", "vllm_host", "vllm_port")
 Line = TypeVar("Line")
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
@@ -120,6 +122,11 @@ class RunFolder:
         return self.path / TRAJECTORIES
 
     @property
+    def start_model(self) -> Path:
+        """The model that training began with, where it was made for the run."""
+        return self.path / "start"
+
+    @property
     def sft_model(self) -> Path:
         """The model after supervised fine-tuning."""
         return self.path / "sft"
@@ -179,7 +186,7 @@ class RunFolder:
                 f"folder"
             )
         for field in _SAME:
-            found = _first_difference(getattr(old, field), getattr(run, field), field)
+            found = _first_difference(_fixed(getattr(old, field)), _fixed(getattr(run, field)), field)
             if found:
                 raise RunFolderError(
                     f"{self.path} cannot be resumed: {found}; give the settings it was started with, or name a new "
@@ -284,6 +291,11 @@ def _is_complete(folder: Path) -> bool:
         return bool(noted) and all((folder / name).stat().st_size == size for name, size in noted.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
+
+
+def _fixed(value: Any) -> Any:
+    """A field of the record without the settings that may change."""
+    return {name: one for name, one in value.items() if name not in _FREE} if isinstance(value, Mapping) else value
 
 
 def _first_difference(old: Any, new: Any, place: str) -> str:

@@ -13,6 +13,7 @@ from scripted_turns import BAD, GOOD, LONG, Choose, Tongue, Watched
 from ecomrlve.curriculum import read_log
 from ecomrlve.replay import load_trajectories, verify
 from ecomrlve.training.config import TrainingConfig, config_of
+from ecomrlve.training.models import save_whole
 from ecomrlve.training.run_folder import RunFolder
 
 torch = pytest.importorskip("torch")
@@ -294,7 +295,7 @@ def test_adapters_are_merged_in_the_end(trainer, tiny_tokenizer, tmp_path):
     adapters = LoraConfig(r=2, target_modules="all-linear", task_type="CAUSAL_LM")
     arguments = arguments_of(config, folder, 1, on_cpu=True)
     made = DapoTrainer(config, folder, full._sampler._engine, full.model, tiny_tokenizer, arguments, adapters)
-    made.save_whole(folder.final_model)
+    save_whole(made, folder.final_model)
     assert AutoModelForCausalLM.from_pretrained(folder.final_model).config.model_type == "qwen3"
     assert not (folder.final_model / "adapter_config.json").exists()
 
@@ -305,7 +306,7 @@ def test_the_model_is_saved_whole_and_plays(trainer, tmp_path, words_engine):
     from ecomrlve.environment import Environment
 
     made = trainer(steps=1)
-    made.save_whole(made._folder.final_model)
+    save_whole(made, made._folder.final_model)
     assert not list(made._folder.path.glob(".final*"))
     agent = make_agent(f"checkpoint:{made._folder.final_model}?max_new_tokens=8&temperature=0")
     assert -1 <= play(Environment(("E_CART",), words_engine), agent, 20001, 0).total <= 1
