@@ -55,15 +55,6 @@ def test_it_keeps_to_its_budgets(words_engine: Any):
             assert len((step["canonical"] or {}).get("tool_calls", [])) <= env.episode.axes.tool_budget
 
 
-def test_it_plays_the_other_environments_as_the_reference_agent_does(words_engine: Any):
-    for env_id in ("E_STATUS", "E_PD"):
-        env = Environment((env_id,), words_engine)
-        play(env, ReferenceAgent(), 20_001, 0)
-        steps = [step["action"] for step in env.episode.steps]
-        assert play(env, BriefAgent(), 20_001, 0).correct
-        assert [step["action"] for step in env.episode.steps] == steps
-
-
 def test_it_carries_nothing_over(words_engine: Any):
     env, agent = Environment(("E_CART",), words_engine), BriefAgent()
     for seed in (20_003, 20_004):
