@@ -95,6 +95,7 @@ class TrainingConfig(BaseModel):
     sft_teacher: str = Field("brief", description="agent whose successes are shown")
     sft_high: Level = Field(0, description="highest d of the demonstrations")
     sft_episodes: Count = Field(2000, description="demonstrations")
+    sft_openings: bool = Field(False, description="show each a second time, up to the end of the model's first turn")
     sft_batch: Count = Field(32, description="demonstrations per update, on all devices together")
     sft_micro_batch: Count = Field(8, description="demonstrations per forward and backward pass, on each device")
     sft_learning_rate: Positive = Field(1e-5, description="peak learning rate")

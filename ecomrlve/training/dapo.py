@@ -25,6 +25,7 @@ from ecomrlve.streams import key_of
 from ecomrlve.training.batch_metrics import batch_metrics, environment_metrics
 from ecomrlve.training.config import TrainingConfig
 from ecomrlve.training.metrics import DapoMetrics, StepSeconds
+from ecomrlve.training.own_scores import own_scores, trimmed
 from ecomrlve.training.processes import Processes, Together
 from ecomrlve.training.rollouts import Turn
 from ecomrlve.training.rows import schedule_of
@@ -87,6 +88,9 @@ class DapoTrainer(GRPOTrainer):
         self.schedule: Schedule = schedule_of(config)
         self._sampler = BatchSampler(config, engine, self._chats, self.schedule, self._processes)
         self._store = TrajectoryStore(folder.trajectories)
+        # TRL's kernel is for GPUs; and with several processes the wrapped model must be called.
+        self._scores_itself = self.args.use_cpu and self._processes.count == 1
+        self._scored: torch.Tensor | None = None  # which tokens of the batch in hand are the model's own
         self._batch: Batch | None = None
         self._unlogged: Batch | None = None
         self._generation_seconds = 0.0
@@ -105,12 +109,40 @@ class DapoTrainer(GRPOTrainer):
         self._generation_seconds = 0.0
         batch = self._batch = self._unlogged = self._sampler.sample(step, self._generate_turns)
         self._store_samples(batch, step)
+        own = [torch.tensor(rollout.own or [0], dtype=torch.bool) for rollout in batch.rollouts]
+        self._scored = torch.nn.utils.rnn.pad_sequence(own, batch_first=True)
         output = super()._generate_and_score_completions(inputs)
         kept = torch.tensor(batch.kept, device=output["tool_mask"].device, dtype=output["tool_mask"].dtype)
         output["tool_mask"] = output["tool_mask"] * kept.unsqueeze(1)
         learned = (output["completion_mask"] * output["tool_mask"]).sum()
         output["num_items_in_batch"] = self.accelerator.gather(learned).sum()
         return output
+
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        """TRL's loss, of rollouts that are no longer than they are."""
+        inputs = trimmed(inputs)
+        self._scored = (inputs["completion_mask"] * inputs["tool_mask"]).bool()
+        return super()._compute_loss(model, inputs)
+
+    def _get_per_token_logps_and_entropies(
+        self,
+        model: Any,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        logits_to_keep: int,
+        batch_size: int | None = None,
+        **more: Any,
+    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
+        """Log-probabilities and entropies; on a CPU of the model's own tokens alone."""
+        if not self._scores_itself or self._scored is None:
+            return super()._get_per_token_logps_and_entropies(
+                model, input_ids, attention_mask, logits_to_keep, batch_size, **more
+            )
+        whole = self.accelerator.unwrap_model(model)
+        rows = batch_size or self.args.per_device_train_batch_size
+        with self.accelerator.autocast():
+            logs, entropies = own_scores(whole, input_ids, attention_mask, self._scored, self.temperature, rows)
+        return logs, entropies, None
 
     def _rollouts(self) -> dict[str, Any]:
         """The batch's tokens, in the form that TRL takes from a ``rollout_func``."""

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field
 from transformers import PreTrainedModel, ProgressCallback
 from trl import SFTConfig, SFTTrainer
 
-from ecomrlve.training.sft_data import Row, SftError, data_set, fingerprint, in_order
+from ecomrlve.training.sft_data import NOT_LEARNED, Row, SftError, data_set, fingerprint, in_order
 
 ROWS = "demonstrations.txt"  # in every checkpoint: what its rows were
 Line = dict[str, Any]
@@ -174,6 +175,27 @@ class _Trainer(SFTTrainer):
         # The usual bar prints every figure of every step.
         self.remove_callback(ProgressCallback)
         self.add_callback(_Bar)
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """The mean cross-entropy of what is learned.
+
+        Without an accelerator TRL scores every position, of which few are learned from, twice. Here only those are
+        scored that count, once; and no mask is needed, since what a batch is filled up with stands behind the chats.
+        """
+        # With several processes the wrapped model must be called: it is what puts their gradients together.
+        if not self.args.use_cpu or return_outputs or self.accelerator.num_processes > 1:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        whole = self.accelerator.unwrap_model(model)
+        labels = inputs["labels"][:, 1:]
+        learned = labels != NOT_LEARNED
+        hidden = whole.base_model(input_ids=inputs["input_ids"], use_cache=False).last_hidden_state[:, :-1]
+        scores = whole.get_output_embeddings()(hidden[learned])
+        right = scores.detach().argmax(-1) == labels[learned]
+        self._metrics["train"]["mean_token_accuracy"].append(right.float().mean().item())
+        loss = torch.nn.functional.cross_entropy(scores.float(), labels[learned], reduction="sum")
+        return loss / (learned.sum() if num_items_in_batch is None else num_items_in_batch)
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Tell of a step besides what TRL does with it."""

@@ -15,7 +15,7 @@ from ecomrlve.training.metrics import SftMetrics
 from ecomrlve.training.models import adapters_of, has_device, load_for_training, save_whole, small_model
 from ecomrlve.training.run_folder import RunFolder
 from ecomrlve.training.sft import SftSettings, run_sft
-from ecomrlve.training.sft_data import Chat, teacher_chats, tokens_of
+from ecomrlve.training.sft_data import Chat, beginning, teacher_chats, tokens_of
 
 
 def fine_tune(
@@ -39,11 +39,12 @@ def fine_tune(
     chats = _demonstrations(config, engine, quiet=bool(rank))
     start = start or small_model(folder, [chat.messages for chat in chats])
     model, tokenizer = load_for_training(start, config)
+    shown = [*chats, *map(beginning, chats)] if config.sft_openings else chats
     trainer = run_sft(
         _settings(config),
         model,
         tokenizer,
-        list(tokens_of(chats, tokenizer, config.sft_tokens)),
+        list(tokens_of(shown, tokenizer, config.sft_tokens)),
         folder.checkpoint_folder("sft"),
         resume=folder.last_checkpoint("sft"),
         processes=processes,
@@ -52,6 +53,7 @@ def fine_tune(
         on_saved=folder.mark_complete,
     )
     save_whole(trainer, folder.sft_model)
+    trainer.accelerator.free_memory()  # DAPO needs it for a model of its own
     return folder.sft_model
 
 

@@ -169,11 +169,52 @@ def test_it_learns_and_goes_on_exactly_after_a_kill(tmp_path: Path, rows: list[R
         run_sft(settings(), resumed, tokenizer, rows[1:], tmp_path / "other", resume=saved[0], on_cpu=True)
 
 
+def test_the_loss_without_an_accelerator_is_the_same(tmp_path: Path, rows: list[Row], tokenizer: Any):
+    import torch
+    from trl import SFTTrainer
+
+    model = small_model(tokenizer, CONFIG)
+    trainer = run_sft(settings(steps=1), model, tokenizer, rows, tmp_path, on_cpu=True)
+    batch = trainer.data_collator([dict(row) for row in rows[:3]])
+    assert (batch["attention_mask"] == 0).any()
+    found = []
+    for count in (None, torch.tensor(1000)):
+        for compute_loss in (trainer.compute_loss, SFTTrainer.compute_loss.__get__(trainer)):
+            model.zero_grad()
+            loss = compute_loss(model, dict(batch), num_items_in_batch=count)
+            loss.backward()
+            gradient = torch.cat([weights.grad.flatten() for weights in model.parameters()])
+            found.append((loss.detach(), gradient, trainer._metrics["train"]["mean_token_accuracy"][-1]))
+    for ours, theirs in (found[:2], found[2:]):
+        torch.testing.assert_close(ours[0], theirs[0])
+        torch.testing.assert_close(ours[1], theirs[1], atol=1e-6, rtol=1e-3)
+        assert ours[2] == pytest.approx(theirs[2])
+
+
 def test_the_learning_rate_follows_its_schedule(tmp_path: Path):
-    for schedule in ("constant", "linear", "cosine", "decay"):
-        arguments = arguments_of(settings(schedule=schedule, warmup_steps=2), tmp_path, 1, on_cpu=True)
-        assert arguments.warmup_steps == 2
+    import torch
+    from transformers import get_scheduler
+
+    def rates(schedule: str) -> list[float]:
+        arguments = arguments_of(settings(schedule=schedule, steps=20, warmup_steps=4), tmp_path, 1, on_cpu=True)
         assert arguments.gradient_accumulation_steps == 2
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+        scheduler = get_scheduler(
+            arguments.lr_scheduler_type, optimizer, int(arguments.warmup_steps), 20, arguments.lr_scheduler_kwargs
+        )
+        found = []
+        for _ in range(20):
+            found.append(scheduler.get_last_lr()[0])
+            optimizer.step()
+            scheduler.step()
+        return found
+
+    for schedule in ("constant", "linear", "cosine", "decay"):
+        found = rates(schedule)
+        assert found[0] < found[2] < found[4] == 1.0
+        assert (found[-1] == 1.0) == (schedule == "constant")
+    assert set(rates("decay")[4:10]) == {1.0}
+    assert rates("decay")[-1] < 0.2
 
 
 def test_batches_that_cannot_be_dealt_out_and_nothing_to_learn_are_refused(tmp_path: Path, tokenizer: Any):
