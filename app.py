@@ -8,15 +8,15 @@ from typing import Any
 
 import gradio as gr
 
-from components import api, compare, curriculum, events, leaderboard, play, theme, trajectories, watch
+from components import api, compare, curriculum, curriculum_runs, events, leaderboard, play, theme, trajectories, watch
 from components.agents import choices
 from components.leaderboard_board import Board
 from components.leaderboard_hub import start_copying
 from components.session import Shop
 
 WELCOME = (
-    "<header class='ec-title'><h1>EcomRLVE</h1><p>You are the shop assistant: find out what the customer wants, use "
-    "the shop's tools, and let code check how well you did. AI agents play exactly the same episodes.</p></header>"
+    "<header class='ec-title'><h1>EcomRLVE</h1><p>You are the shop assistant: find out what the customer wants, and "
+    "let code judge you. AI agents play exactly the same episodes.</p></header>"
 )
 
 
@@ -33,7 +33,7 @@ def build(shop: Shop | None = None, folder: str | None = None) -> gr.Blocks:
         folder: Where finished episodes are kept; by default what ECOMRLVE_TRAJECTORIES names, else ``./trajectories``.
     """
     shop = (shop or Shop()).start()
-    library = trajectories.Library(folder or str(store()))
+    library = trajectories.Library(folder or str(store()), also=curriculum_runs.run_episodes())
     board = Board(library, shop)
 
     def keep(record: dict[str, Any]) -> None:

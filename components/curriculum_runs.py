@@ -28,7 +28,7 @@ from ecomrlve.evaluation.curriculum_study import (
 
 FIRST_LEARNER: dict[str, Any] = {"skill": 0, "speed": "medium", "seed": "7"}
 LOWEST_SKILL, HIGHEST_SKILL = 0, 8
-LOG_NAME = "curriculum.jsonl"
+LOG_NAME, EPISODES_NAME = "curriculum.jsonl", "trajectories"
 MOST_BYTES = 20 * 2**20
 MOST_LINES = 200_000
 MOST_ENVIRONMENTS = 16
@@ -105,6 +105,12 @@ def run_file() -> Path | None:
         return None
     path = Path(named)
     return path if path.suffix == ".jsonl" else path / LOG_NAME
+
+
+def run_episodes() -> list[Path]:
+    """The folder of that run's sampled episodes, if there is a run; it need not be there yet."""
+    file = run_file()
+    return [] if file is None else [file.parent / EPISODES_NAME]
 
 
 def no_run() -> dict[str, Any]:

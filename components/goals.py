@@ -11,32 +11,39 @@ from typing import Any
 from components.session import ENVIRONMENTS, JOURNEY
 from components.tables import Cell, block, cell, mapping, number, rows, words
 from components.views import variant_label
+from components.voice import READER, Voice, capital, voice_of
 
 Record = dict[str, Any]
 
 
-def goal_blocks(trajectory: Mapping[str, Any]) -> list[Record]:
-    """The hidden goal against what was done; in a journey, one after the other for each of the wishes."""
-    goal = mapping(trajectory.get("goal"))
+def goal_blocks(trajectory: Mapping[str, Any], voice: Voice | None = None) -> list[Record]:
+    """The hidden goal against what was done; in a journey, one after the other for each of the wishes.
+
+    Args:
+        trajectory: The record of an episode.
+        voice: How to speak of the player; by default as the record says.
+    """
+    goal, voice = mapping(trajectory.get("goal")), voice or voice_of(trajectory)
     done = rows(trajectory.get("done"))
     if goal.get("env_id") == JOURNEY and isinstance(goal.get("intents"), list):
-        return _journey_blocks(trajectory, rows(goal["intents"]), done)
-    return _blocks(goal, done, _last_answer(trajectory))
+        return _journey_blocks(trajectory, rows(goal["intents"]), done, voice)
+    return _blocks(goal, done, _last_answer(trajectory), voice)
 
 
-def _blocks(goal: Record, done: list[Record], answer: Record | None) -> list[Record]:
+def _blocks(goal: Record, done: list[Record], answer: Record | None, voice: Voice) -> list[Record]:
     """The tables of one goal.
 
     Args:
         goal: What the task revealed.
         done: What was done for it.
         answer: The fields of the accepted answer, where they are known.
+        voice: How to speak of the player.
     """
     make = _MAKERS.get(words(goal.get("env_id"))) or (
         _cart if "items" in goal else _list if "feasible" in goal else None
     )
     if make is not None:
-        return make(goal, done, answer or {})
+        return make(goal, done, answer or {}, voice)
     if not goal and not done:
         return []
     pairs: list[list[Cell]] = [[name, words(value)] for name, value in goal.items()]
@@ -51,7 +58,9 @@ def _last_answer(trajectory: Mapping[str, Any]) -> Record | None:
     return answer or None
 
 
-def _journey_blocks(trajectory: Mapping[str, Any], goals: list[Record], done: list[Record]) -> list[Record]:
+def _journey_blocks(
+    trajectory: Mapping[str, Any], goals: list[Record], done: list[Record], voice: Voice
+) -> list[Record]:
     parts = mapping(mapping(trajectory.get("reward")).get("parts"))
     outcomes = rows(parts.get("intents"))
     lines: list[list[Cell]] = []
@@ -67,7 +76,7 @@ def _journey_blocks(trajectory: Mapping[str, Any], goals: list[Record], done: li
     for place, goal in enumerate(goals):
         env_id = words(goal.get("env_id"))
         own = [entry for entry in done if words(entry.get("intent")) == env_id]
-        for table in _blocks(goal, own, None):
+        for table in _blocks(goal, own, None, voice):
             found.append({**table, "title": f"{place + 1}. {wish_name(goal)}: {table['title']}"})
     kinds = {words(goal.get("env_id")) for goal in goals}
     rest: list[list[Cell]] = [[words(entry)] for entry in done if words(entry.get("intent")) not in kinds]
@@ -101,16 +110,17 @@ def item(entry: Mapping[str, Any]) -> dict[str, Any]:
     return cell(label, sub=words(entry.get("note")))
 
 
-def _cart(goal: Record, done: list[Record], answer: Record) -> list[Record]:
-    return [cart_block(goal, done)]
+def _cart(goal: Record, done: list[Record], answer: Record, voice: Voice) -> list[Record]:
+    return [cart_block(goal, done, voice)]
 
 
-def cart_block(goal: Record, done: list[Record]) -> Record:
+def cart_block(goal: Record, done: list[Record], voice: Voice = READER) -> Record:
     """Wanted items with the cart lines that serve them, then the lines that serve none.
 
     Args:
         goal: What was wanted.
         done: The lines of a cart; with the verifier's status, where it has seen them.
+        voice: How to speak of whose cart it is.
     """
     tones = {"match": ("good", "right"), "partial": ("warn", "in part"), "extra": ("bad", "not wanted")}
     left = list(done)
@@ -130,7 +140,7 @@ def cart_block(goal: Record, done: list[Record]) -> Record:
     for line in left:
         tone, text = tones.get(words(line.get("status")), ("bad", "not wanted"))
         lines.append(["—", item(line), cell(text, tone)])
-    return block("Hidden goal and your cart", ["Wanted", "In the cart", ""], lines)
+    return block(f"Hidden goal and {voice.possessive} cart", ["Wanted", "In the cart", ""], lines)
 
 
 def _serves(line: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
@@ -144,7 +154,7 @@ def _product(entry: Mapping[str, Any]) -> dict[str, Any]:
     return cell(title or product, sub=product if title else "")
 
 
-def _list(goal: Record, done: list[Record], answer: Record) -> list[Record]:
+def _list(goal: Record, done: list[Record], answer: Record, voice: Voice) -> list[Record]:
     """E_PD and E_SUB: the list that was given, and all products that would have fitted."""
     feasible = {words(entry.get("product_id")): entry for entry in rows(goal.get("feasible"))}
     lines: list[list[Cell]] = []
@@ -161,7 +171,10 @@ def _list(goal: Record, done: list[Record], answer: Record) -> list[Record]:
         same = words(goal.get("compatible_by"))
         note += f" In place of {words(original.get('title'))}, most similar first"
         note += f", with the same {same.replace('_', ' ')}." if same else "."
-    return [block("Your list against the hidden goal", ["#", "Recommended", ""], lines, note), _feasible(goal)]
+    return [
+        block(f"{capital(voice.possessive)} list against the hidden goal", ["#", "Recommended", ""], lines, note),
+        _feasible(goal),
+    ]
 
 
 def _feasible(goal: Record) -> Record:
@@ -196,7 +209,7 @@ def _money(value: Any) -> str:
     return f"${number(value):.2f}"
 
 
-def _status(goal: Record, done: list[Record], answer: Record) -> list[Record]:
+def _status(goal: Record, done: list[Record], answer: Record, voice: Voice) -> list[Record]:
     did = done[0] if done else {}
     lines: list[list[Cell]] = [
         ["Order", words(goal.get("order_id")), words(did.get("order_id")) or "—",
@@ -210,10 +223,10 @@ def _status(goal: Record, done: list[Record], answer: Record) -> list[Record]:
     products = goal.get("products")
     bought = "; ".join(map(words, products)) if isinstance(products, list) else words(products)
     note = f"Placed on {words(goal.get('placed'))}. In it: {bought}."
-    return [block("The order that was meant", ["", "Right", "You said", ""], lines, note)]
+    return [block("The order that was meant", ["", "Right", f"{voice.title} said", ""], lines, note)]
 
 
-def _return(goal: Record, done: list[Record], answer: Record) -> list[Record]:
+def _return(goal: Record, done: list[Record], answer: Record, voice: Voice) -> list[Record]:
     order, line = words(goal.get("order_id")), words(goal.get("line_id"))
     lines: list[list[Cell]] = []
     if answer:
@@ -234,16 +247,16 @@ def _return(goal: Record, done: list[Record], answer: Record) -> list[Record]:
     note += f", where {window} are allowed for the reason “{_spoken(goal.get('reason'))}”."
     if goal.get("method"):
         note += f" Money back by {_spoken(goal['method'])}."
-    found = [block("The line that was meant", ["", "Right", "You said", ""], lines, note)]
+    found = [block("The line that was meant", ["", "Right", f"{voice.title} said", ""], lines, note)]
     none_due = goal.get("decision") == "not_eligible"
     made: list[list[Cell]] = [[_transaction(entry), _fitting(goal, entry)] for entry in done]
     hint = "Nothing was to be sent back." if none_due else ""
-    found.append(block("Returns and exchanges you made", ["Made", ""], made, hint))
+    found.append(block(f"Returns and exchanges {voice.subject} made", ["Made", ""], made, hint))
     best = rows(goal.get("best"))
     if best:
         given = {words(answer.get("recommended_product_ids"))} | {words(entry.get("new_product_id")) for entry in done}
         table: list[list[Cell]] = [
-            [place, *_offer(entry), cell("yours", "good") if words(entry.get("product_id")) in given else ""]
+            [place, *_offer(entry), cell("chosen", "good") if words(entry.get("product_id")) in given else ""]
             for place, entry in enumerate(best, 1)
         ]
         wanted = words(goal.get("constraints")) or "nothing in particular"
@@ -275,7 +288,7 @@ def _fitting(goal: Record, entry: Record) -> dict[str, Any]:
     )
 
 
-def _policy(goal: Record, done: list[Record], answer: Record) -> list[Record]:
+def _policy(goal: Record, done: list[Record], answer: Record, voice: Voice) -> list[Record]:
     did = done[0] if done else {}
     right = bool(did.get("right"))
     verdict = cell("right", "good") if right else cell("wrong" if did else "missing", "bad")
@@ -293,12 +306,12 @@ def _policy(goal: Record, done: list[Record], answer: Record) -> list[Record]:
         for fact in rows(goal.get("facts"))
     ]  # fmt: skip
     return [
-        block("The question", ["", "Right", "You said", ""], told, note),
+        block("The question", ["", "Right", f"{voice.title} said", ""], told, note),
         block("What the answer depends on", ["Fact", "Value", "Where it stands"], facts),
     ]
 
 
-def _bundle(goal: Record, done: list[Record], answer: Record) -> list[Record]:
+def _bundle(goal: Record, done: list[Record], answer: Record, voice: Voice) -> list[Record]:
     cheapest = {words(entry.get("part")): entry for entry in rows(goal.get("cheapest"))}
     filled: dict[str, Record] = {}
     for entry in done:
@@ -313,13 +326,13 @@ def _bundle(goal: Record, done: list[Record], answer: Record) -> list[Record]:
         wanted = cell(name, sub=words(part.get("constraints")) or "any")
         lines.append([wanted, words(part.get("fitting")), mine, verdict, _priced(one) if one else "—"])
     spent = sum(number(entry.get("price")) for entry in done)
-    note = f"For {words(goal.get('project'))}. Budget {_money(goal.get('budget'))}, you spent {_money(spent)}, "
-    note += f"the cheapest fitting bundle costs {_money(goal.get('cost'))}."
+    note = f"For {words(goal.get('project'))}. Budget {_money(goal.get('budget'))}, "
+    note += f"{voice.subject} spent {_money(spent)}, the cheapest fitting bundle costs {_money(goal.get('cost'))}."
     tie = mapping(goal.get("tie"))
     if tie:
         types = tie.get("types") if isinstance(tie.get("types"), list) else []
         note += f" The same {_spoken(tie.get('attribute'))} for {' and '.join(map(words, types or []))}."
-    columns = ["Part", "Fitting", "Yours", "", "A cheapest bundle"]
+    columns = ["Part", "Fitting", "Chosen", "", "A cheapest bundle"]
     wrong: list[list[Cell]] = [
         [_priced(entry), cell(words(entry.get("wrong")), "bad")] for entry in done if entry.get("fills") is None
     ]
@@ -332,7 +345,7 @@ def _priced(entry: Mapping[str, Any]) -> dict[str, Any]:
     return cell(words(entry.get("title")), sub=price + words(entry.get("product_id")))
 
 
-_MAKERS: dict[str, Callable[[Record, list[Record], Record], list[Record]]] = {
+_MAKERS: dict[str, Callable[[Record, list[Record], Record, Voice], list[Record]]] = {
     "E_CART": _cart,
     "E_PD": _list,
     "E_SUB": _list,

@@ -67,13 +67,13 @@ def next_step(sight: Sight, turns: Sequence[Turn], left: int, tool_budget: int) 
     """
     product = sight.product
     if not sight.products:
-        return _first_look(turns, left, tool_budget)
+        return _first_look(turns, left)
     if not sight.named:
         return _search(turns)
     if product is None:
         return _which_one(turns)
     if product.get("has_variants") and product["id"] not in sight.variants:
-        return _read_variants(sight, product)
+        return _read_variants(sight, product, tool_budget)
     if product.get("has_variants") and product["id"] not in sight.meant:
         return _which_variant(sight, product, turns)
     wanted = product["id"], _variant_id(sight, product)
@@ -90,22 +90,13 @@ def _variant_id(sight: Sight, product: Product) -> str | None:
     return str(meant["variant_id"]) if meant else None
 
 
-def _first_look(turns: Sequence[Turn], left: int, tool_budget: int) -> Step:
-    welcome = () if turns else (
-        point("chat", "You are the shop assistant, and this is your customer. Read what is wanted.", done={"read": 1}),
-        point(
-            "tools",
-            f"These are the shop’s tools, the same that an AI agent gets. You have {left} turns, and each may use "
-            f"{tool_budget} of them.",
-            done={"read": 2},
-        ),
-    )  # fmt: skip
+def _first_look(turns: Sequence[Turn], left: int) -> Step:
+    # Short: who has never seen a tool at work is to see one within half a minute.
+    welcome = point("chat", "This is your customer.", done={"read": 1})
     points = (
-        *welcome,
-        _choose(
-            "user_get_visit_history", "Customers often ask for something that they looked at before. Choose the tool"
-        ),
-        point("call", "Press “Call now”. That takes one turn."),
+        *(() if turns else (welcome,)),
+        _choose("user_get_visit_history", "Customers often mean what they looked at before. Choose the tool"),
+        point("call", f"Press “Call now”: {'your last turn' if left == 1 else f'one of your {left} turns'}."),
     )
     return Step(1, "Meet your customer", points, calls=("user_get_visit_history", "catalog_search"))
 
@@ -143,7 +134,7 @@ def _which_one(turns: Sequence[Turn]) -> Step:
     return Step(2, "Ask what is unclear", points, message=True)
 
 
-def _read_variants(sight: Sight, product: Product) -> Step:
+def _read_variants(sight: Sight, product: Product, tool_budget: int) -> Step:
     tool, identifier = "catalog_get_variants", product["id"]
     ready = {"tool": tool, "argument": ["product_id", identifier]}
     points = (
@@ -156,8 +147,8 @@ def _read_variants(sight: Sight, product: Product) -> Step:
         ),
         point(
             "collect",
-            "It comes in variants, and this call lists them. Press “Add to turn” instead of “Call now”: a question can "
-            "go along in the same turn.",
+            "It comes in variants, and this call lists them. Press “Add to turn” instead of “Call now”: a turn can "
+            f"hold {tool_budget} calls and a question.",
             only=SEVERAL,
             done={"collected": tool},
         ),

@@ -1,4 +1,4 @@
-"""The folder of finished episodes: what the table shows of each stays in memory, the records stay on the disk."""
+"""The folders of finished episodes: what the table shows of each stays in memory, the records stay on the disk."""
 
 from __future__ import annotations
 
@@ -99,10 +99,11 @@ def _ends_line(path: Path, end: int) -> bool:
 
 
 class Library:
-    """The folder of finished episodes. Only what was added to it since the last look is read.
+    """The folder of finished episodes, and others to read along. Only what was added since the last look is read.
 
     Args:
-        folder: Where the JSONL files are.
+        folder: Where the JSONL files are, and where episodes are added.
+        also: More folders of such files, such as those of a training run's episodes; they need not be there yet.
         most: How many episodes to show: the newest ones.
 
     Attributes:
@@ -111,11 +112,12 @@ class Library:
         version: Another one whenever anything has changed.
     """
 
-    def __init__(self, folder: str | Path, *, most: int = MOST_STORED):
+    def __init__(self, folder: str | Path, *, also: Iterable[Path] = (), most: int = MOST_STORED):
         self.folder = Path(folder)
         self.problems: list[str] = []
         self.older = 0
         self.version = 0
+        self._folders = (self.folder, *also)
         self._most = most
         self._store = TrajectoryStore(folder)
         self._lock = threading.Lock()
@@ -139,7 +141,7 @@ class Library:
         """The newest episodes, oldest first."""
         with self._lock:
             before = {path: file.stamp for path, file in self._files.items()}
-            paths = sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else []
+            paths = [file for folder in self._folders if folder.is_dir() for file in sorted(folder.glob("*.jsonl"))]
             self._files = {path: self._files.get(path) or _File(path) for path in paths}
             trouble = [why for file in self._files.values() if (why := _look(file))]
             if before != {path: file.stamp for path, file in self._files.items()} or not self.version:

@@ -13,6 +13,7 @@ from components import aftermath, guide, panels, records, views
 from components.agents import Choice, check_name
 from components.library import Library
 from components.session import ENVIRONMENTS, Episode, Session, SessionError
+from components.voice import READER
 from components.widgets import (
     CartPanel,
     Controls,
@@ -156,7 +157,7 @@ def _desk(session: Session) -> dict[str, Any]:
 
 def _result(episode: Episode | None) -> dict[str, Any] | None:
     """Value of the result: the one of the record, with what the browser needs to remember that it was shown."""
-    finished = records.result(episode.trajectory) if episode is not None and episode.trajectory else None
+    finished = records.result(episode.trajectory, READER) if episode is not None and episode.trajectory else None
     if finished is None or episode is None:
         return None
     return {**finished, "episode": episode.key, "env_id": episode.env_id, "seed": episode.seed}

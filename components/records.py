@@ -9,27 +9,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.entries import failures_of, player_of
+from components.figures import figures
 from components.goals import goal_blocks, wish_name
 from components.known import known
 from components.session import JOURNEY
 from components.tables import MOST_ROWS, Cell, block, cell, mapping, number, placed, rows, words
 from components.views import error_of, products_in, variant_label
+from components.voice import Voice, capital, voice_of
 from ecomrlve.evaluation.failures import CAUSES
 
 MOST_FACTS = 16
 TASK_WEIGHT, EFFICIENCY_WEIGHT, HALLUCINATION_WEIGHT = 0.75, 0.15, 0.10
 
 
-def result(trajectory: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Reward, hidden goal against what was done, and the ledger of what was said; None without a reward."""
-    reward = mapping(trajectory.get("reward"))
+def result(trajectory: Mapping[str, Any], voice: Voice | None = None) -> dict[str, Any] | None:
+    """Reward, hidden goal against what was done, and the ledger of what was said; None without a reward.
+
+    Args:
+        trajectory: The record of an episode.
+        voice: How to speak of the player; by default as the record says.
+    """
+    reward, voice = mapping(trajectory.get("reward")), voice or voice_of(trajectory)
     if not reward:
         return None
-    blocks = [*goal_blocks(trajectory), *ledger_blocks(trajectory)]
+    blocks = [*goal_blocks(trajectory, voice), *ledger_blocks(trajectory, voice)]
     correct = bool(reward.get("correct"))
-    # What is a table of its own among the tables below is not a figure.
-    figures = {name: value for name, value in mapping(reward.get("parts")).items() if not rows(value)}
-    parts = [[name.replace("_", " "), words(value)] for name, value in figures.items()]
     return {
         "episode": words(trajectory.get("episode_id")),
         "difficulty": number(trajectory.get("difficulty")),
@@ -37,8 +41,8 @@ def result(trajectory: Mapping[str, Any]) -> dict[str, Any] | None:
         "headline": "Correct: all the customer wanted" if correct else "Not correct",
         "reason": words(reward.get("reason")),
         "bars": bars(reward),
-        "notes": notes(trajectory),
-        "parts": parts,
+        "notes": notes(trajectory, voice),
+        "parts": figures(mapping(reward.get("parts"))),
         "blocks": blocks,
     }
 
@@ -51,8 +55,13 @@ def bars(reward: Mapping[str, Any]) -> list[dict[str, Any]]:
     total = number(reward.get("total"))
     pieces = [
         ("Task", TASK_WEIGHT, task, "Did the customer get what it wanted?"),
-        ("Efficiency", EFFICIENCY_WEIGHT, counted, "Few turns of your own. Counts only where the task went well."),
-        ("Made-up ids", HALLUCINATION_WEIGHT, hallucination, "Share of ids you used without having been shown them."),
+        (
+            "Efficiency",
+            EFFICIENCY_WEIGHT,
+            counted,
+            "Few turns, apart from those that the customer caused. Counts only where the task went well.",
+        ),
+        ("Made-up ids", HALLUCINATION_WEIGHT, hallucination, "Share of ids that were used without having been shown."),
     ]
     shown: list[dict[str, Any]] = []
     level = 0.0
@@ -70,20 +79,20 @@ def _bar(label: str, formula: str, start: float, end: float, note: str) -> dict[
     return {"label": label, "formula": formula, "start": start, "end": end, "value": end - start, "note": note}
 
 
-def notes(trajectory: Mapping[str, Any]) -> list[str]:
+def notes(trajectory: Mapping[str, Any], voice: Voice | None = None) -> list[str]:
     """Sentences under the waterfall: uncounted efficiency, discounted turns, dropped hazards, how it ended."""
-    reward = mapping(trajectory.get("reward"))
+    reward, voice = mapping(trajectory.get("reward")), voice or voice_of(trajectory)
     steps = rows(trajectory.get("steps"))
     lines = []
     if number(reward.get("efficiency")) > 0 >= number(reward.get("task")):
         value = f"{number(reward.get('efficiency')):+.2f}"
-        lines.append(f"Your efficiency was {value}, but failing fast earns nothing, so it did not count.")
+        lines.append(
+            f"{capital(voice.possessive)} efficiency was {value}, but failing fast earns nothing, so it did not count."
+        )
     free = [step for step in steps if step.get("discounted")]
     if free:
         turns = ", ".join(words(step.get("turn")) for step in free)
-        lines.append(
-            f"Not counted as yours: turn {turns}." if len(free) == 1 else f"Not counted as yours: turns {turns}."
-        )
+        lines.append(f"Caused by the customer, so not counted: turn{'s' if len(free) > 1 else ''} {turns}.")
     if trajectory.get("truncated"):
         lines.append("The turns ran out before an answer was given.")
     dropped = words(trajectory.get("dropped_hazards"))
@@ -92,16 +101,16 @@ def notes(trajectory: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def ledger_blocks(trajectory: Mapping[str, Any]) -> list[dict[str, Any]]:
+def ledger_blocks(trajectory: Mapping[str, Any], voice: Voice | None = None) -> list[dict[str, Any]]:
     """Which turns were the customer's doing, and what was said when."""
-    blocks = []
+    blocks, voice = [], voice or voice_of(trajectory)
     turns: list[list[Cell]] = [
         [words(step.get("turn")), words(step.get("discount_reason")) or "caused by the customer"]
         for step in rows(trajectory.get("steps"))
         if step.get("discounted")
     ]
     if turns:
-        blocks.append(block("Turns that were not counted as yours", ["Turn", "Why"], turns))
+        blocks.append(block(f"Turns that were not counted as {voice.possessive} own", ["Turn", "Why"], turns))
     for title, slots in _said(trajectory):
         blocks.append(block(title, ["What", "Opening", "Told"], [_slot(slot) for slot in slots]))
     return blocks
@@ -200,7 +209,7 @@ def _step(at: int, entry: Mapping[str, Any], names: Mapping[str, str]) -> dict[s
         "raw": words(action) if isinstance(action, str) else "",
         "customer": words(customer.get("text")),
         "acts": words(customer.get("acts")),
-        "discount": f"Not counted as the agent's turn: {reason}" if entry.get("discounted") else "",
+        "discount": f"Not counted as a turn: {reason}" if entry.get("discounted") else "",
         "returns": [_returned(entry) for entry in rows(shop.get("returns"))],
         "sold_out": [names.get(words(item), words(item)) for item in sold_out[:MOST_ROWS]]
         if isinstance(sold_out, list)
@@ -227,14 +236,14 @@ def timeline(trajectory: Mapping[str, Any], *, start: int = 0) -> dict[str, Any]
     """
     steps = placed(trajectory.get("steps"))
     names = _names([step for _, step in steps])
-    player, reward = mapping(trajectory.get("player")), mapping(trajectory.get("reward"))
+    reward = mapping(trajectory.get("reward"))
     place = f"{words(trajectory.get('env_id'))} · d {words(trajectory.get('difficulty'))}"
     left_out = len(trajectory["steps"]) - len(steps) if isinstance(trajectory.get("steps"), list) else 0
     return {
         "id": words(trajectory.get("episode_id")),
         "title": f"{place} · seed {words(trajectory.get('seed'))}",
         "facts": _facts(trajectory),
-        "agent": "You" if player.get("kind") == "human" else player_of(trajectory),
+        "agent": voice_of(trajectory).title,
         "start": start,
         "total": number(reward.get("total")) if reward else None,
         "correct": bool(reward.get("correct")),

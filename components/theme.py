@@ -9,7 +9,16 @@ from components.widgets.base import ASSETS
 
 FIRST_STYLES = ("tokens.css", "page.css", "base.css")  # the others are of one tab or widget each
 # In this order: the later ones use the earlier.
-LIBRARIES = ("lib.js", "swatch.js", "filters.js", "parts.js", "answer_form.js", "curriculum_charts.js")
+LIBRARIES = (
+    "lib.js",
+    "history.js",
+    "chooser.js",
+    "swatch.js",
+    "filters.js",
+    "parts.js",
+    "answer_form.js",
+    "curriculum_charts.js",
+)
 
 _ACCENT = colors.Color(
     name="pine",

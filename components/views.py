@@ -56,7 +56,7 @@ def meters(episode: Episode | None, version: int, *, note: str = "", failed: boo
     """Value of the line that says where the episode stands."""
     if episode is None or note:
         status = "failed" if failed else "loading" if note else "empty"
-        hint = "Press “Play a random episode” to meet a customer. New here? The guided episode explains it as you play."
+        hint = "Press “Play a random episode” to meet a customer. New here? Take the guided one."
         return {"version": version, "status": status, "note": note or hint}
     seen = episode.observation
     taken = seen.turn

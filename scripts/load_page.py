@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,31 @@ class Visitor:
         return "\n".join(received)
 
 
+def games_of(engine: Any) -> dict[tuple[str, int], Any]:
+    """The games that visitors play: by environment and seed, the reference agent's actions and its reward."""
+    games = {}
+    for env_id in ENVS:
+        for seed in range(SEEDS):
+            turns, reward, _ = reference_episode(engine, env_id, 4, seed)
+            games[env_id, seed] = [action for _, action in turns], reward
+    return games
+
+
+def events_of(server: Any) -> dict[str, tuple[int, int]]:
+    """The events of the Play tab: name → its number, and how many inputs it has."""
+    return {
+        found.fn.__name__: (number, len(found.inputs))
+        for number, found in server.demo.fns.items()
+        if found.fn is not None and found.fn.__module__ == "components.events.play"
+    }
+
+
 async def play(
-    visitor: Visitor, games: dict[Any, Any], until: float, pause: float, draw: random.Random
+    visitor: Visitor, games: dict[Any, Any], over: Callable[[], bool], pause: float, draw: random.Random
 ) -> dict[str, Any]:
-    """Play games until the time is up."""
+    """Play games until it is over."""
     found: dict[str, Any] = {"times": [], "errors": [], "crossed": 0, "finished": 0}
-    while time.monotonic() < until:
+    while not over():
         (env_id, seed), (turns, reward) = draw.choice(list(games.items()))
         try:
             await visitor.ask("reset", {"env_id": env_id, "difficulty": 4, "seed": seed})
@@ -99,14 +119,20 @@ async def crowd(
     seconds: float,
     pause: float,
     memory: list[int],
+    stopped: Callable[[], bool] = lambda: False,
 ):
-    """All visitors together; returns what each found, and notes the memory meanwhile."""
+    """All visitors together, until the seconds are up or somebody stops them; notes the memory meanwhile.
+
+    Returns:
+        What each of them found.
+    """
     limits = httpx2.Limits(max_connections=None)
     async with httpx2.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
         until = time.monotonic() + seconds
+        over = lambda: stopped() or time.monotonic() >= until
         watching = asyncio.create_task(watch_memory(memory))
         players = [
-            play(Visitor(client, events), games, until, pause, random.Random(number)) for number in range(visitors)
+            play(Visitor(client, events), games, over, pause, random.Random(number)) for number in range(visitors)
         ]
         try:
             return await asyncio.gather(*players)
@@ -118,18 +144,10 @@ def main(visitors: int, seconds: float, pause: float) -> int:
     """Serve, let all play, say what came of it."""
     engine = default_engine()
     engine.warm_up()
-    games = {}
-    for env_id in ENVS:
-        for seed in range(SEEDS):
-            turns, reward, _ = reference_episode(engine, env_id, 4, seed)
-            games[env_id, seed] = [action for _, action in turns], reward
+    games = games_of(engine)
     with tempfile.TemporaryDirectory() as store:
         server = serve(engine, Path(store))
-        events = {
-            found.fn.__name__: (number, len(found.inputs))
-            for number, found in server.demo.fns.items()
-            if found.fn is not None and found.fn.__module__ == "components.events.play"
-        }
+        events = events_of(server)
         memory: list[int] = []
         asyncio.run(crowd(server.url, events, games, min(5, visitors), 5, 0, []))  # what the first visitors load
         results = asyncio.run(crowd(server.url, events, games, visitors, seconds, pause, memory))

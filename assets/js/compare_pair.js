@@ -173,7 +173,7 @@ function cell(step, side) {
   return el(
     "div",
     { class: both ? "ec-cell ec-both" : "ec-cell" },
-    el("h5", {}, both ? [mark(0), mark(1), " Both"] : who),
+    el("h4", {}, both ? [mark(0), mark(1), " Both"] : who),
     step.calls.map(call),
     speech(both ? "ec-agent" : `ec-agent ec-tint${side}`, "To the customer", step.message),
     step.unreadable && [el("h5", {}, "An output that is no action"), parts.json(step.unreadable)],

@@ -1,7 +1,6 @@
 /* One simulated learner under three schedules. The server sent the whole course; running through it is done here. */
-const { charts, el, svg, say } = window.ecom;
+const { charts, choosing, el, svg, say } = window.ecom;
 const root = element.querySelector(".ec-learning");
-const SEEDS = 1_000_000;
 const PER_SECOND = 60;
 const RECENT = 20; // steps that the verdict looks back on
 const TEACHING = 0.15; // share of useful groups from which on a schedule teaches
@@ -22,23 +21,14 @@ const PANELS = [
 ];
 const percent = (share) => `${Math.round(100 * share)} %`;
 
-const field = (label, id, ...inputs) =>
-  el("div", { class: "ec-field" }, el("label", { for: id }, label), el("div", { class: "ec-inline" }, inputs));
+const { field } = choosing;
 const skill = el("input", { id: "ec-learn-skill", type: "range", step: 1 });
 const skillShown = el("output", { for: "ec-learn-skill", class: "ec-d" });
 const speed = el("select", { id: "ec-learn-speed" });
-const seed = el("input", {
-  id: "ec-learn-luck",
-  type: "text",
-  inputmode: "numeric",
-  autocomplete: "off",
-  spellcheck: "false",
+const [seed, dice] = choosing.seedBox("ec-learn-luck", "Another random seed of luck", (luck) => {
+  say(`Seed of luck ${luck}`);
+  ask();
 });
-const dice = el(
-  "button",
-  { type: "button", class: "ec-icon", title: "Other luck", "aria-label": "Another random seed of luck" },
-  "⚄",
-);
 const form = el(
   "form",
   { class: "ec-chooser", autocomplete: "off", "aria-label": "Choose a learner" },
@@ -264,11 +254,6 @@ function name() {
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", ask);
 skill.addEventListener("input", name);
-dice.addEventListener("click", () => {
-  seed.value = Math.floor(Math.random() * SEEDS);
-  say(`Seed of luck ${seed.value}`);
-  ask();
-});
 now.addEventListener("input", () => {
   stop();
   show(Number(now.value));

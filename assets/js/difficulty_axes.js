@@ -88,6 +88,7 @@ function draw() {
   const cards = ((props.value || {}).axes || []).map(card);
   movers = cards.map(([, mover]) => mover);
   root.replaceChildren(
+    el("h2", { class: "ec-hidden" }, "Difficulty and curriculum"),
     el("h3", {}, "One number, twelve dials"),
     el(
       "p",

@@ -1,22 +1,13 @@
 /* What the customer opens with, at two difficulties side by side: the same task and the same seed. */
-const { charts, el, plural, query, say } = window.ecom;
+const { charts, choosing, el, plural, query, say } = window.ecom;
 const root = element.querySelector(".ec-openings");
-const SEEDS = 1_000_000;
 const HIGHEST = 12;
 
 const task = el("select", { id: "ec-openings-env" });
-const seed = el("input", {
-  id: "ec-openings-seed",
-  type: "text",
-  inputmode: "numeric",
-  autocomplete: "off",
-  spellcheck: "false",
+const [seed, dice] = choosing.seedBox("ec-openings-seed", "Another random seed to compare", (rolled) => {
+  say(`Seed ${rolled}`);
+  ask();
 });
-const dice = el(
-  "button",
-  { type: "button", class: "ec-icon", title: "Another random seed", "aria-label": "Another random seed to compare" },
-  "⚄",
-);
 const sides = ["first", "second"].map((name) => {
   const id = `ec-openings-${name}`;
   return {
@@ -34,13 +25,11 @@ const columns = el(
   ),
 );
 
-const field = (label, id, ...inputs) =>
-  el("div", { class: "ec-field" }, el("label", { for: id }, label), el("div", { class: "ec-inline" }, inputs));
 const form = el(
   "form",
   { class: "ec-chooser", autocomplete: "off", "aria-label": "Choose the openings to compare" },
-  field("Shop task", "ec-openings-env", task),
-  field("Seed", "ec-openings-seed", seed, dice),
+  choosing.field("Shop task", "ec-openings-env", task),
+  choosing.field("Seed", "ec-openings-seed", seed, dice),
 );
 root.append(
   el("h3", {}, "One seed, two difficulties"),
@@ -106,11 +95,6 @@ for (const side of sides) {
   side.range.addEventListener("input", () => name(side));
   side.range.addEventListener("change", ask);
 }
-dice.addEventListener("click", () => {
-  seed.value = Math.floor(Math.random() * SEEDS);
-  say(`Seed ${seed.value}`);
-  ask();
-});
 watch("value", draw);
 draw();
 // Nobody waits for openings that nobody sees. A link to a difficulty shows it here as well.

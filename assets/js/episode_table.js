@@ -96,7 +96,7 @@ const forget = el(
 );
 const summary = el("div", { class: "ec-head" }, count, el("div", { class: "ec-actions" }, reset, forget, download));
 const parts = [filters, summary, table, pager, older];
-root.append(...parts, empty);
+root.append(el("h2", { class: "ec-hidden" }, "Finished episodes"), ...parts, empty);
 
 const text = (row) => `${row.player} ${row.seed} ${row.id}`.toLowerCase();
 const active = () =>

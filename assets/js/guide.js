@@ -6,7 +6,6 @@ const root = element.querySelector(".ec-guide");
 const card = ({ product }) => `.ec-card[data-pid="${CSS.escape(product)}"]`;
 const PLACES = {
   chat: () => "#chat",
-  tools: () => "#tools .ec-tools",
   tool: () => "#ec-tool",
   argument: ({ name }) => `#ec-arg-${CSS.escape(name)}`,
   call: () => ".ec-call",

@@ -20,13 +20,20 @@ function line(known, text, sub, note) {
     el("small", { class: "ec-when" }, note),
   );
 }
+/* A list that scrolls where it is long, also by keyboard. */
+const scrolled = (title, lines) =>
+  el(
+    "div",
+    { class: "ec-knownlist", tabindex: 0, role: "region", "aria-label": title },
+    el("ul", { class: "ec-plain" }, lines),
+  );
 function list(title, total, got, lines) {
   if (!total) return null;
   const node = el(
     "details",
     { class: "ec-raw", open: !folded.has(title) },
     el("summary", {}, `${title}: ${got} of ${total}`),
-    el("ul", { class: "ec-plain ec-knownlist", tabindex: 0, role: "region", "aria-label": title }, lines),
+    scrolled(title, lines),
   );
   node.addEventListener("toggle", () => (node.open ? folded.delete(title) : folded.add(title)));
   return node;
@@ -70,9 +77,8 @@ function wishes(all) {
     "section",
     { class: "ec-block" },
     el("h4", {}, "Wishes"),
-    el(
-      "ul",
-      { class: "ec-plain ec-knownlist" },
+    scrolled(
+      "Wishes",
       all.map((wish, index) => {
         const [done, note] = state(wish);
         return line(done, `${index + 1}. ${wish.name}`, "", note);

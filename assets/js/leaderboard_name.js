@@ -141,6 +141,7 @@ function draw() {
   const focused = root.contains(document.activeElement);
   root.replaceChildren(
     ...[
+      el("h2", { class: "ec-hidden" }, "Leaderboard"),
       el("h3", { tabindex: -1 }, "Your place on the board"),
       now.said && el("p", { class: `ec-said ec-${now.tone}` }, now.said),
       own && member(now),

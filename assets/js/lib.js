@@ -33,10 +33,23 @@ window.ecom =
     const signed = (value) => (Number.isFinite(value) ? (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2) : "–");
     const plural = (n, one, many) => `${n} ${n === 1 ? one : many || one + "s"}`;
 
-    // The log of the running episode. sessionStorage belongs to one tab and survives a reload; localStorage would be
-    // shared, so that two tabs would overwrite each other's episode.
+    // What belongs to this place in the history, so that "back" or a reload leads to what was left there. A reload may
+    // be the page's own idea: it does so when its server has been started anew.
+    const kept = {};
+    function keepHere(values = {}) {
+      Object.assign(kept, values);
+      try {
+        history.replaceState({ ...history.state, ...kept }, "");
+      } catch {
+        /* too much for this browser: it holds until the page is left */
+      }
+    }
+    const found = history.state || {};
+    // The log of the running episode. A page that is opened anew finds the last one in sessionStorage, which belongs to
+    // one tab; localStorage would be shared, so that two tabs would overwrite each other's episode.
     const KEY = "ecomrlve.episode";
     function saveLog(log) {
+      keepHere({ log });
       try {
         if (log) sessionStorage.setItem(KEY, JSON.stringify(log));
         else sessionStorage.removeItem(KEY);
@@ -46,7 +59,7 @@ window.ecom =
     }
     function readLog() {
       try {
-        return JSON.parse(sessionStorage.getItem(KEY) || "null");
+        return (history.state && history.state.log) || JSON.parse(sessionStorage.getItem(KEY) || "null");
       } catch {
         return null;
       }
@@ -71,8 +84,8 @@ window.ecom =
     // one level up or down, the same seed often has the same goal.
     const ENDINGS = "ecomrlve.endings";
     const MOST_ENDINGS = 1000;
-    const kept = recall(ENDINGS, []);
-    const endings = new Set(Array.isArray(kept) ? kept : []);
+    const before = recall(ENDINGS, []);
+    const endings = new Set(Array.isArray(before) ? before : []);
     const placeOf = ({ env_id: environment, seed }) => `${environment}|${seed}`;
     function noteEnding(episode) {
       endings.delete(placeOf(episode));
@@ -134,7 +147,7 @@ window.ecom =
     });
 
     return {
-      ...{ el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible },
+      ...{ el, svg, emit, on, money, signed, plural, saveLog, readLog, query, link, save, say, visible, keepHere, found },
       ...{ seen, idLink, recall, remember, noteEnding, sawEnding },
     };
   })();

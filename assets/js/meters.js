@@ -35,7 +35,7 @@ function draw() {
       el(
         "div",
         { class: "ec-meter ec-turn" },
-        el("b", { id: "ec-turn" }, turn),
+        el("b", {}, turn),
         dots(value.turn, value.turn_budget, turn),
       ),
       Number.isInteger(value.wish_turns) &&

@@ -32,7 +32,7 @@ window.ecom.parts = (() => {
                 el(
                   "tr",
                   {},
-                  columns.map((name) => el("th", { scope: "col" }, name)),
+                  columns.map((name) => (name ? el("th", { scope: "col" }, name) : el("td", {}))),
                 ),
               ),
               el(

@@ -152,7 +152,7 @@ function draw() {
       grid();
     },
   });
-  const box = el("div", { class: "ec-card-grid" });
+  const box = el("div", { class: "ec-card-grid", tabindex: 0, role: "region", "aria-label": "Products seen" });
   const more = el("button", {
     type: "button",
     class: "ec-button",

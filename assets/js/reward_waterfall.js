@@ -1,7 +1,6 @@
 /* What the finished episode was worth and why, with ways to go on. */
-const { el, noteEnding, parts } = window.ecom;
+const { choosing, el, noteEnding, parts } = window.ecom;
 const root = element.querySelector(".ec-result");
-const SEEDS = 1_000_000;
 const HARDEST = 12;
 let known = null;
 
@@ -14,7 +13,7 @@ function draw() {
     return;
   }
   // Another seed, drawn here, for all but the same one again.
-  const go = (how) => () => trigger("select", { how, seed: Math.floor(Math.random() * SEEDS) });
+  const go = (how) => () => trigger("select", { how, seed: choosing.randomSeed() });
   const button = (id, text, onclick, more) =>
     el("button", { type: "button", class: "ec-button", id, onclick, ...more }, text);
   root.replaceChildren(

@@ -1,6 +1,6 @@
 /* The conversation that is watched. The page asks for each turn when it is due and says how many it has; while nobody
    looks at it, or the visitor has paused, it asks for none. */
-const { el, parts, visible } = window.ecom;
+const { el, found, keepHere, parts, visible } = window.ecom;
 const root = element.querySelector(".ec-watch-talk");
 const SPEEDS = { slow: ["Slow", 2500], normal: ["Normal", 1000], fast: ["Fast", 300], most: ["As fast as it goes", 0] };
 const HIDDEN_WAIT = 400;
@@ -48,7 +48,7 @@ const controls = el(
   stopButton,
   el("span", { class: "ec-inline" }, el("label", { for: "ec-watch-speed" }, "Speed"), speed),
 );
-const list = el("ol", { class: "ec-watch-list", role: "log", tabindex: 0, "aria-label": "Conversation" });
+const list = el("div", { class: "ec-watch-list", role: "log", tabindex: 0, "aria-label": "Conversation" });
 const takeButton = button("ec-watch-take", "Take over from here", () => takeOver(turns.length));
 const keepButton = button("ec-watch-keep", "Keep this episode", () => ask("apply", {}));
 const link = el("a", { class: "ec-link", id: "ec-watch-link" }, "Link to this watch");
@@ -121,13 +121,13 @@ const takeLink = (turn) =>
     {
       type: "button",
       class: "ec-link ec-watch-from",
-      "aria-label": turn ? `Take over after turn ${turn}` : "Play it yourself from the opening",
+      "aria-label": turn ? `Take over from here, after turn ${turn}` : "Play it yourself from the opening",
       onclick: () => takeOver(turn),
     },
     turn ? "Take over from here" : "Play it yourself",
   );
 const block = (turn, title, ...contents) =>
-  el("li", { class: "ec-watch-turn", data: { turn } }, el("h4", {}, title, takeLink(turn)), contents);
+  el("section", { class: "ec-watch-turn", data: { turn } }, el("h4", {}, title, takeLink(turn)), contents);
 
 function drawTurn(turn) {
   const agent = turn.player === state().agent;
@@ -208,7 +208,7 @@ function begin(value) {
     key
       ? block(0, "Opening", speech("Customer", value.opening, "customer"))
       : el(
-          "li",
+          "p",
           { class: "ec-empty" },
           "Nobody plays yet. Here you will see an agent serve a customer, turn by turn: what it says, which tools it ",
           "calls, and what they return. You can pause at any turn, and take over from it.",
@@ -235,8 +235,11 @@ function draw() {
   turns.push(...fresh);
   list.append(...fresh.map(drawTurn));
   if (fresh.length && atEnd) list.scrollTop = list.scrollHeight;
+  if (key) keepHere({ watched: { watch: key, log: log() } });
   schedule();
   show();
 }
 watch("value", draw);
 draw();
+// A page that was reloaded goes on where it was, paused.
+if (found.watched && !key) trigger("tick", { ...found.watched, tick: 0, have: 0, go: false });

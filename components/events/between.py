@@ -19,7 +19,8 @@ from ecomrlve.errors import EcomrlveError
 
 # The Trajectories tab turns to itself, with the episode that the address names.
 NAMED = ("play", "watch", "compare", "curriculum", "leaderboard")
-_READ_TAB = "() => [window.ecom.query().tab || null]"
+# A page that was here before knows itself which tab it had open.
+_READ_TAB = "() => [window.ecom.found.tab ? null : window.ecom.query().tab || null]"
 _STORED_NOT = "This game was not stored, so there is nothing to replay."
 
 

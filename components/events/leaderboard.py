@@ -18,15 +18,17 @@ from components.session import SessionError
 from components.tables import mapping
 from ecomrlve.errors import EcomrlveError
 
-_READ_PAGE = """() => {
+_PAGE = """() => {
   let saved = null;
   try {
     saved = JSON.parse(localStorage.getItem("ecomrlve.name") || "null");
   } catch {
     /* forbidden, or not what this page wrote: a visitor without a name */
   }
-  return [{ query: window.ecom.query(), saved }];
+  return { query: window.ecom.query(), saved };
 }"""
+_READ_PAGE = f"() => [({_PAGE})()]"
+_READ_VISITOR = f"(...states) => [...states.slice(0, 3), ({_PAGE})()]"
 
 
 def wire_leaderboard(demo: gr.Blocks, page: gr.Tab, tab: LeaderboardTab, board: Board) -> None:
@@ -39,26 +41,44 @@ def wire_leaderboard(demo: gr.Blocks, page: gr.Tab, tab: LeaderboardTab, board: 
         table, chart = leaderboard.show(board, view, nickname)
         return [view, nickname, ticket, table, chart, leaderboard.runs(board, ticket)]
 
+    def who(page: Any, profile: gr.OAuthProfile | None) -> tuple[Visitor, str, str]:
+        """The visitor that a page remembers, how its name stands, and under which name its games are kept."""
+        visitor = leaderboard.visitor_of(mapping(page).get("saved"), profile)
+        status = board.names.status(visitor)
+        return visitor, status, board.name_for(visitor.name) if status == "on" else YOU
+
+    def called(nickname: str | None, page: Any, profile: gr.OAuthProfile | None) -> str:
+        """The name of a visitor, also before `arrive` has found it."""
+        return nickname if nickname not in (None, YOU) else who(page, profile)[2]
+
     def arrive(page: Any, profile: gr.OAuthProfile | None) -> list[Any]:
         """A page was opened: who is it, and does its address ask for this tab?"""
         page = mapping(page)
         board.start()
-        visitor = leaderboard.visitor_of(page.get("saved"), profile)
-        status = board.names.status(visitor)
-        nickname = board.name_for(visitor.name) if status == "on" else YOU
+        visitor, status, nickname = who(page, profile)
         panel = leaderboard.me(visitor, status, *_welcome(visitor, status))
         view = leaderboard.linked(page.get("query"))
         if view is None:
             return [View(), nickname, "", gr.skip(), gr.skip(), gr.skip(), panel]
         return [*show(view, nickname, ""), panel]
 
-    def refresh(view: View | None, nickname: str | None, ticket: str | None) -> list[Any]:
+    def refresh(
+        view: View | None, nickname: str | None, ticket: str | None, page: Any, profile: gr.OAuthProfile | None
+    ) -> list[Any]:
+        """The tab was turned to, which a page that is loaded again may do before it has arrived."""
         board.start()
-        return show(view, nickname, ticket)
+        return show(view, called(nickname, page, profile), ticket)
 
-    def look(view: View | None, nickname: str | None, ticket: str | None, event: gr.EventData) -> list[Any]:
+    def look(
+        view: View | None,
+        nickname: str | None,
+        ticket: str | None,
+        page: Any,
+        event: gr.EventData,
+        profile: gr.OAuthProfile | None,
+    ) -> list[Any]:
         """Another view was chosen, or the page asks whether there is anything new in this one."""
-        return show(view_of(data_of(event)), nickname, ticket)
+        return show(view_of(data_of(event)), called(nickname, page, profile), ticket)
 
     def act_on_name(
         view: View | None,
@@ -87,8 +107,8 @@ def wire_leaderboard(demo: gr.Blocks, page: gr.Tab, tab: LeaderboardTab, board: 
         return show(view, nickname, ticket)
 
     demo.load(arrive, tab.name, [*shown, tab.name], js=_READ_PAGE, **QUIET)
-    page.select(refresh, states, shown, **QUIET)
-    tab.table.select(look, states, shown, **QUIET)
+    page.select(refresh, [*states, tab.name], shown, js=_READ_VISITOR, **QUIET)
+    tab.table.select(look, [*states, tab.name], shown, js=_READ_VISITOR, **QUIET)
     tab.name.submit(act_on_name, states, [*shown, tab.name], **QUIET)
     tab.upload.upload(submit, [*states, tab.upload], shown, **QUIET)
 

@@ -23,7 +23,8 @@ from ecomrlve.errors import EcomrlveError
 HARDEST = 12
 # A second request must not be dropped while the first waits for an agent.
 AT_ONCE: dict[str, Any] = {**QUIET, "trigger_mode": "multiple"}
-_READ_QUERY = "() => [null, window.ecom.query()]"
+# What was watched when the page was left goes on, and the talk asks for it.
+_READ_QUERY = "() => [null, window.ecom.found.watched ? {} : window.ecom.query()]"
 
 
 @dataclass(frozen=True)

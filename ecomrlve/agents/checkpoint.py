@@ -19,6 +19,7 @@ from ecomrlve.agents.chat import ContextError, Conversation, assistant_message, 
 from ecomrlve.agents.checkpoint_chats import ChatTokenizer, CheckpointError, TemplateError, out_of_memory
 from ecomrlve.agents.checkpoint_model import Answer, Checkpoint, load, load_chats
 from ecomrlve.agents.checkpoint_sampling import KeyedChooser
+from ecomrlve.agents.endpoint_chat import past_message
 from ecomrlve.agents.tiny_model import TINY
 from ecomrlve.environment import Environment
 from ecomrlve.prompts import Dialect
@@ -112,6 +113,23 @@ class CheckpointPlayer:
         """See `Agent.act`."""
         return self._players.act([self], [observation])[0]
 
+    def follow(self, observation: Observation, action: Any) -> None:
+        """Take in a turn that was taken already, by whomever, without asking the model.
+
+        Args:
+            observation: What came before the turn.
+            action: What was given to the environment.
+        """
+        self._hear(observation)
+        message = past_message(action, self._players.options.dialect)
+        if message is not None:
+            self.chat.say(message)
+
+    def _hear(self, observation: Observation) -> None:
+        native = self._players.options.dialect == "native"
+        self.chat.tools = list(observation.tools) if native else []
+        self.chat.hear(observation)
+
     def notes(self) -> dict[str, Any]:
         """What happened in the episode; only what did happen.
 
@@ -134,8 +152,7 @@ class CheckpointPlayer:
         """
         options = self._players.options
         chat = self.chat
-        chat.tools = list(observation.tools) if options.dialect == "native" else []
-        chat.hear(observation)
+        self._hear(observation)
         prompt: list[int] = []
 
         def count(messages: list[dict[str, Any]]) -> int:

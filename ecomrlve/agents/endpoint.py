@@ -17,16 +17,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ecomrlve.agents.base import Agent, no_answer
-from ecomrlve.agents.chat import ContextError, Conversation, Message, split_thought
+from ecomrlve.agents.chat import ContextError, Conversation, Message
 from ecomrlve.agents.endpoint_answer import Answer, read_answer
+from ecomrlve.agents.endpoint_chat import past_message
 from ecomrlve.agents.endpoint_notes import Notes
 from ecomrlve.agents.endpoint_options import EndpointOptions
 from ecomrlve.agents.endpoint_server import KEY, ChatServer, place_of
 from ecomrlve.agents.endpoint_trouble import MISTAKEN, EndpointError, RequestError
 from ecomrlve.agents.endpoint_waiting import Patience, RateLimit, pause_after
 from ecomrlve.environment import Environment
-from ecomrlve.errors import InvalidActionError
-from ecomrlve.protocol import Observation, parse_action
+from ecomrlve.protocol import Observation
 from ecomrlve.streams import Stream, key_of
 
 CHARACTERS_PER_TOKEN = 3  # of JSON with ids; a low guess, so that a chat is taken for too long rather than too short
@@ -154,6 +154,16 @@ class EndpointAgent:
         self._remember(answer.action)
         return answer.action
 
+    def follow(self, observation: Observation, action: Any) -> None:
+        """Take in a turn that was taken already, by whomever, without asking the server.
+
+        Args:
+            observation: What came before the turn.
+            action: What was given to the environment.
+        """
+        self._conversation.hear(observation)
+        self._remember(action)
+
     def _answer(self, observation: Observation, patience: Patience) -> Answer:
         """The server's answer, asked for as often as it takes.
 
@@ -215,13 +225,11 @@ class EndpointAgent:
             return False  # the count is rough: let the server decide
         return True
 
-    def _remember(self, action: dict[str, Any]) -> None:
-        """Put the model's message into the chat, without thoughts, as chat templates do."""
-        try:
-            parse_action(action)
-        except InvalidActionError:
-            return  # it ends the episode, so nobody will read the chat
-        self._conversation.say(action | {"content": split_thought(action["content"])[1]})
+    def _remember(self, action: Any) -> None:
+        """Put a turn into the chat, without thoughts, as chat templates do."""
+        message = past_message(action, self._options.dialect)
+        if message is not None:  # else it ends the episode, so nobody will read the chat
+            self._conversation.say(message)
 
 
 def _empty(answer: Answer) -> str:

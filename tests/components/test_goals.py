@@ -10,9 +10,9 @@ from components import goals, records
 from components.session import ENVIRONMENTS
 
 FIRST_TABLE = {
-    "E_CART": "Hidden goal and your cart",
-    "E_PD": "Your list against the hidden goal",
-    "E_SUB": "Your list against the hidden goal",
+    "E_CART": "Hidden goal and the reference agent’s cart",
+    "E_PD": "The reference agent’s list against the hidden goal",
+    "E_SUB": "The reference agent’s list against the hidden goal",
     "E_RETURN": "The line that was meant",
     "E_STATUS": "The order that was meant",
     "E_POLICY": "The question",

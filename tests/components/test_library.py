@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components import trajectories
+from components import curriculum_runs, trajectories
 from components.trajectories import Library, Uploads
 
 
@@ -120,6 +120,24 @@ def test_however_a_file_grows_its_lines_are_found(
         assert [entry.seed for entry in library.entries()][:complete] == list(range(complete))
     assert [entry.seed for entry in library.entries()] == list(range(size))
     assert len({entry.key for entry in library.entries()}) == size
+
+
+def test_a_training_runs_episodes_are_shown_beside_the_stored_ones(
+    tmp_path: Path, record: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    monkeypatch.setenv("ECOMRLVE_RUN", str(run))
+    library = Library(tmp_path / "store", also=curriculum_runs.run_episodes())
+    library.append({**record, "seed": 1})
+    assert [row["seed"] for row in told(library)["stored"]] == [1]
+    Library(run / "trajectories").append({**record, "seed": 2})
+    rows = told(library)["stored"]
+    assert [row["seed"] for row in rows] == [1, 2]
+    assert json.loads(library.line(rows[1]["key"]) or b"")["seed"] == 2
+    library.append({**record, "seed": 3})
+    assert len(list((run / "trajectories").iterdir())) == 1, "visitors' episodes are none of the run's"
+    monkeypatch.delenv("ECOMRLVE_RUN")
+    assert curriculum_runs.run_episodes() == []
 
 
 def test_a_seed_that_a_browser_would_round_is_text(tmp_path: Path, record: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_space import HOSTILE, LISTENER, Server, Space, reference_actions
+from ui_space import HOSTILE, LISTENER, Server, Space, each_look, reference_actions
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -303,25 +303,13 @@ def test_a_file_that_is_no_game_is_refused(page: Any, tmp_path: Path, content: b
 # --- looks -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
-        {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
-    ],
-    ids=["light", "dark phone"],
-)
-def test_everybody_can_read_and_use_it(browser: Any, compare_server: Server, options: dict[str, Any]) -> None:
-    context = browser.new_context(reduced_motion="reduce", **options)
-    space = Space(context.new_page(), compare_server)
-    page = opened(space)
-
+def test_everybody_can_read_and_use_it(page: Any) -> None:
     def look() -> None:
-        assert page.evaluate(AUDIT + "; contrast()") == []
-        assert page.evaluate(AUDIT + "; unnamed()") == []
-        width = options["viewport"]["width"]
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(FARTHEST) <= width
+        for width in each_look(page):
+            assert page.evaluate(AUDIT + "; contrast()") == []
+            assert page.evaluate(AUDIT + "; unnamed()") == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate(FARTHEST) <= width
 
     look()
     choose(page, "reference", "scripted", "E_CART", 23)
@@ -339,5 +327,3 @@ def test_everybody_can_read_and_use_it(browser: Any, compare_server: Server, opt
     page.click("#ec-cmp-start")
     expect(page.locator(".ec-cpair h3")).to_contain_text("E_BUNDLE")
     look()
-    context.close()
-    assert not space.problems

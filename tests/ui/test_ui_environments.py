@@ -1,23 +1,31 @@
-"""Every environment played to its end in a real browser, and its record opened in the inspector."""
+"""Every environment played to its end in a real browser, and its record opened in the inspector.
+
+Nothing that the server sends before the end tells more than the customer and the tools have told.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_space import Space, reference_episode
+from ui_space import LISTENER, Server, Space, reference_episode
 
+import ecomrlve
 from components.session import ENVIRONMENTS
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
 
-DIFFICULTY, SEED = 3, 7
+DIFFICULTY, HARD, SEED = 3, 6, 7
+LONGEST_SECRET = 500
+IDS = re.compile(r"\b[a-z][0-9a-hjkmnp-tv-z]{7}\b")
 # What the panels hold at the end of an episode that the reference agent played, and a heading of its result.
 PANELS = {
-    "E_CART": (("#cart", "Total"), "Hidden goal and your cart"),
+    "E_CART": (("#cart", "Total"), "Hidden goal and "),
     "E_PD": (("#cards", "Products seen"), "All products that would have fitted"),
     "E_SUB": (("#cards", "similarity"), "Similarity"),
     "E_RETURN": (("#orders", "placed"), "The line that was meant"),
@@ -42,18 +50,60 @@ def test_all_eight_can_be_chosen() -> None:
     assert list(ENVIRONMENTS) == list(PANELS)
 
 
-# E_CART and E_PD are played in test_ui_play.
-@pytest.mark.parametrize("env_id", [env_id for env_id in ENVIRONMENTS if env_id not in ("E_CART", "E_PD")])
-def test_a_whole_episode(tab: Space, env_id: str) -> None:
-    turns, reward, _ = reference_episode(tab.server.engine, env_id, DIFFICULTY, SEED)
-    tab.open(f"env={env_id}&d={DIFFICULTY}&seed={SEED}", version=1)
+def untold(record: dict[str, Any], told: str, turn: int) -> tuple[set[str], set[str]]:
+    """Ids of the goal that no message has named yet, and requirements that the customer has not said by a turn."""
+    ids = set(IDS.findall(text_of(record["goal"]))) - set(IDS.findall(told))
+    unsaid = {
+        slot["text"]
+        for slot in record["ledger"]
+        if slot["text"] and not any(saying["turn"] <= turn for saying in slot["said"])
+    }
+    return ids, unsaid
+
+
+def text_of(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@pytest.fixture
+def overheard(browser: Any, server: Server) -> Iterator[Space]:
+    """A browser tab that keeps all that the server sends."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(LISTENER)
+    space = Space(context.new_page(), server)
+    yield space
+    context.close()
+    assert not space.problems
+
+
+@pytest.mark.parametrize("env_id", ENVIRONMENTS)
+def test_a_whole_episode_of_which_nothing_is_told_too_early(overheard: Space, env_id: str) -> None:
+    tab = overheard
+    turns, reward, record = reference_episode(tab.server.engine, env_id, HARD, SEED)
+    twin = ecomrlve.make(env_id, catalog=tab.server.engine)
+    told = text_of(twin.reset(seed=SEED, options={"difficulty": HARD})[0].messages)
+    tab.open(f"env={env_id}&d={HARD}&seed={SEED}", version=1)
     for panel in HIDDEN[env_id]:
         expect(tab.page.locator(panel)).to_be_hidden()
-    for wish, action in turns:
+    looked_at = heard = 0
+    for turn, (wish, action) in enumerate(turns):
+        ids, unsaid = untold(record, told, turn)
+        # What came before was held against even more that was untold.
+        sent = tab.page.evaluate("from => window.sent.slice(from)", max(0, heard - LONGEST_SECRET))
+        heard = max(0, heard - LONGEST_SECRET) + len(sent)
+        assert not ids & set(IDS.findall(sent))
+        assert not [text for text in unsaid if text in sent or text_of(text)[1:-1] in sent]
+        assert '"ledger"' not in sent
+        assert '\\"ledger\\"' not in sent
+        looked_at += len(ids) + len(unsaid)
+        told += text_of(twin.step(action)[0].messages)
         expect(tab.page.locator("#result .ec-totalnumber")).to_have_count(0)
         if env_id == "E_JOURNEY":
             expect(tab.page.locator("#meters")).to_contain_text("This wish")
         tab.take(action, wish if env_id == "E_JOURNEY" else "")
+    assert looked_at
+    # The same look finds the goal as soon as the episode is over: it has been looking where it is.
+    tab.page.wait_for_function("() => /what the customer said/i.test(window.sent)")
     total = float(tab.page.get_attribute("#result .ec-totalnumber", "data-total"))
     assert reward.correct
     assert total == pytest.approx(reward.total)

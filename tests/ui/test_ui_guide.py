@@ -80,12 +80,12 @@ def test_it_can_be_skipped_and_opened_again(tab: Space) -> None:
     expect(page.locator(".ec-guide-text")).to_be_hidden()
     expect(page.locator(".ec-lit")).to_have_count(0)
     page.click("text=Open the guide")
-    expect(page.locator(".ec-guide-text")).to_contain_text("this is your customer")
+    expect(page.locator(".ec-guide-text")).to_contain_text("This is your customer")
     expect(page.locator("#chat.ec-lit")).to_have_count(1)
     # A reload brings the episode back, and its guide.
     page.reload()
     tab.wait(1)
-    expect(page.locator(".ec-guide-text")).to_contain_text("this is your customer")
+    expect(page.locator(".ec-guide-text")).to_contain_text("This is your customer")
 
 
 def test_another_way_is_gone_on_from(tab: Space) -> None:
@@ -102,13 +102,12 @@ def test_another_way_is_gone_on_from(tab: Space) -> None:
     expect(page.locator(".ec-call.ec-lit")).to_have_count(1)
     # What is undone has to be done again.
     page.select_option("#ec-tool", "cart_view")
-    expect(page.locator(".ec-guide-text")).to_contain_text("this is your customer")
+    expect(page.locator(".ec-guide-text")).to_contain_text("This is your customer")
 
 
 def test_the_keyboard_follows_the_guide(tab: Space) -> None:
     page = begin(tab)
     page.focus(".ec-guide-next")
-    page.keyboard.press("Enter")
     page.keyboard.press("Enter")
     page.focus(".ec-guide-find")
     page.keyboard.press("Enter")

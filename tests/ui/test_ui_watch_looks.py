@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_space import Server
+from ui_space import Server, each_look
 from watch_space import HERE, Watching, beside, serve_watch
 
 AUDIT = Path(__file__).with_name("audit.js").read_text()
@@ -24,30 +24,28 @@ def lone_server(words_engine: Any) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def findings(browser: Any, lone_server: Server) -> dict[str, list[Any]]:
-    """All that is wrong, from two visits: by day at a desk, and by night on a phone."""
+    """All that is wrong, by day at a desk and by night on a phone."""
     found: dict[str, list[Any]] = {"light": [], "dark": [], "unnamed": [], "widths": []}
-    for scheme, width in (("light", 1280), ("dark", 390)):
-        context = browser.new_context(
-            color_scheme=scheme, viewport={"width": width, "height": 844}, reduced_motion="reduce"
-        )
-        space = Watching(context.new_page(), lone_server)
+    context = browser.new_context(viewport={"width": 1280, "height": 844}, reduced_motion="reduce")
+    space = Watching(context.new_page(), lone_server)
 
-        def look(page: Any, scheme: str = scheme, width: int = width) -> None:
-            found[scheme] += page.evaluate(CONTRAST)
+    def look(page: Any) -> None:
+        for width in each_look(page):
+            found["light" if width > 390 else "dark"] += page.evaluate(CONTRAST)
             found["unnamed"] += page.evaluate(UNNAMED)
             farthest = [page.evaluate("document.documentElement.scrollWidth"), page.evaluate(FARTHEST)]
             found["widths"] += [edge - width for edge in farthest]
 
-        look(space.visit().page)
-        for query in ("env=E_JOURNEY&d=4&seed=7&agent=reference", f"env=E_CART&d=0&seed=7&agent={HERE}Raising"):
-            look(beside(space).visit(f"tab=watch&{query}").after(1).page)
-        last = beside(space).visit("tab=watch&env=E_RETURN&d=4&seed=7&agent=reference")
-        last.finish()
-        last.page.locator(".ec-watch-turn summary").first.click()
-        last.page.locator("#watch-result summary").click()
-        look(last.page)
-        context.close()
-        assert not space.problems
+    look(space.visit().page)
+    for query in ("env=E_JOURNEY&d=4&seed=7&agent=reference", f"env=E_CART&d=0&seed=7&agent={HERE}Raising"):
+        look(beside(space).visit(f"tab=watch&{query}").after(1).page)
+    last = beside(space).visit("tab=watch&env=E_RETURN&d=4&seed=7&agent=reference")
+    last.finish()
+    last.page.locator(".ec-watch-turn summary").first.click()
+    last.page.locator("#watch-result summary").click()
+    look(last.page)
+    context.close()
+    assert not space.problems
     return found
 
 

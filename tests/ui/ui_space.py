@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,13 +62,20 @@ class Server:
     store: Path
 
 
-def serve(engine: Any, store: Path) -> Server:
+def serve(engine: Any, store: Path, port: int | None = None) -> Server:
+    """Serve the Space; on a certain port where a server is to come back that pages know."""
+    server = serve_with(lambda: engine, store, port)
+    return Server(server.url, server.demo, engine, store)
+
+
+def serve_with(load: Callable[[], Any], store: Path, port: int | None = None) -> Server:
+    """Serve the Space at once, while its engine loads."""
     import app
     from components.session import Shop
 
-    demo = app.build(Shop(lambda: engine), str(store))
-    _, url, _ = app.launch(demo, server_name="127.0.0.1", server_port=None, prevent_thread_lock=True, quiet=True)
-    return Server(url.rstrip("/"), demo, engine, store)
+    demo = app.build(Shop(load), str(store))
+    _, url, _ = app.launch(demo, server_name="127.0.0.1", server_port=port, prevent_thread_lock=True, quiet=True)
+    return Server(url.rstrip("/"), demo, None, store)
 
 
 @dataclass
@@ -192,6 +200,25 @@ def reference_episode(
         observation, _, terminated, truncated, info = env.step(turns[-1][1])
         if terminated or truncated:
             return turns, info["reward"], env.trajectory("reference", "agent").to_dict()
+
+
+# Colours that are still on their way to those of the other scheme.
+AT_REST = """Promise.all(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map(({finished}) => finished.catch(() => null))
+)"""
+# By day at a desk, and by night on a phone.
+DESK_AND_PHONE = (("light", 1280), ("dark", 390))
+
+
+def each_look(page: Any, looks: Sequence[tuple[str, int]] = DESK_AND_PHONE) -> Iterator[int]:
+    """The page in one look after the other, as it stands; gives the width of each. It ends in the first."""
+    for number, (scheme, width) in enumerate((*looks, looks[0])):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 844})
+        page.wait_for_function("dark => document.body.classList.contains('dark') === dark", arg=scheme == "dark")
+        page.evaluate(AT_REST)
+        if number < len(looks):
+            yield width
 
 
 def go_to(page: Any, name: str) -> None:
