@@ -17,6 +17,7 @@ from typing import Any
 from components.episode import Episode
 from components.session import SessionError
 from ecomrlve.agents.base import Players
+from ecomrlve.agents.learned import is_here
 from ecomrlve.agents.registry import players_of
 from ecomrlve.errors import EcomrlveError, short
 from ecomrlve.protocol import Observation
@@ -26,6 +27,8 @@ BUILT_IN = {
     "scripted": "Scripted agent (keywords and numbers)",
     "random": "Random agent (presses buttons blindly)",
 }
+# A model, so that it has threads of its own like others that are no programs.
+LEARNED = {"learned": "Learned model (small, trained on a CPU; knows carts only)"}
 # The built-in agents think for milliseconds, so that a few threads do for all visitors.
 BUILT_IN_THREADS = 4
 LEAST_THREADS, MOST_THREADS = 2, 8
@@ -60,9 +63,10 @@ class Choice:
 
 def choices() -> list[Choice]:
     """Who may be chosen, in the order of the menu."""
+    always = BUILT_IN | (LEARNED if is_here() else {})
     named = os.environ.get("ECOMRLVE_AGENTS", "").split()
-    more = {name: name for name in named if name not in BUILT_IN}
-    return [Choice(name, label) for name, label in (BUILT_IN | more).items()]
+    more = {name: name for name in named if name not in always}
+    return [Choice(name, label) for name, label in (always | more).items()]
 
 
 def title_of(name: str) -> str:

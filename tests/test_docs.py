@@ -34,6 +34,8 @@ DOCUMENTS = (
     "docs/evaluation.md",
     "docs/curriculum.md",
     "docs/api.md",
+    "docs/training.md",
+    "docs/adapters.md",
 )
 ALL = COLLECTIONS["C8"]
 SVG = "{http://www.w3.org/2000/svg}"

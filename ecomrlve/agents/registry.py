@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ecomrlve.agents.base import Agent, Players, Singles
 from ecomrlve.agents.baselines import RandomAgent
 from ecomrlve.agents.cheats import CHEATS, make_cheat
+from ecomrlve.agents.learned import learned_players
 from ecomrlve.agents.names import AgentNameError, read_options, split_name
 from ecomrlve.agents.reference import ReferenceAgent
 from ecomrlve.agents.slipping import SlippingAgent
@@ -21,7 +22,8 @@ SIMPLE: dict[str, Callable[[int], Agent]] = {
     "random": lambda trial: RandomAgent(trial=trial),
 }
 KINDS = (
-    *SIMPLE, "cheat:NAME", "checkpoint:ID_OR_FOLDER", "endpoint:URL#MODEL", "endpoint:MODEL", "python:MODULE:NAME",
+    *SIMPLE, "learned", "cheat:NAME", "checkpoint:ID_OR_FOLDER", "endpoint:URL#MODEL", "endpoint:MODEL",
+    "python:MODULE:NAME",
 )  # fmt: skip
 
 
@@ -48,6 +50,8 @@ def players_of(name: str) -> Players:
         return EndpointPlayers(name, what, read_options(name, options, EndpointOptions))
     if options:
         raise AgentNameError(f"agent {name!r}: only checkpoints and endpoints take options")
+    if name == "learned":
+        return learned_players(name)
     if name in SIMPLE:
         return Singles(name, SIMPLE[name])
     if kind == "cheat" and what in CHEATS:

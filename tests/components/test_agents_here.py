@@ -94,10 +94,10 @@ def test_a_seated_agent_plays_as_it_does_elsewhere(shop: Shop, name: str, env_id
 
 
 def test_only_built_in_agents_and_those_that_the_server_names_may_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [choice.name for choice in agents.choices()] == list(BUILT_IN)
+    assert [choice.name for choice in agents.choices()] == [*BUILT_IN, "learned"]
     offer(monkeypatch, "endpoint:http://127.0.0.1:9/v1#m", "scripted", "checkpoint:some/model")
     named = [choice.name for choice in agents.choices()]
-    assert named == [*BUILT_IN, "endpoint:http://127.0.0.1:9/v1#m", "checkpoint:some/model"]
+    assert named == [*BUILT_IN, "learned", "endpoint:http://127.0.0.1:9/v1#m", "checkpoint:some/model"]
     assert [agents.check_name(name) for name in named] == named
     for wrong in ("cheat:first_hits", HERE + "Raising", "", None, 3, ["scripted"], "endpoint:http://evil.invalid#m"):
         with pytest.raises(SessionError, match="no agent of that name"):
