@@ -363,7 +363,7 @@ def _column(name: str, cells: Mapping[int, Any], size: int, info: Attribute | No
     if info.kind == "number":
         values = np.full(size, np.nan)
         for row, value in cells.items():
-            values[row] = float(value)
+            values[row] = float(value) + 0.0  # one zero: −0.0 has other bytes
         return Column(info, values)
     words = {row: plain_word(value) for row, value in cells.items()}
     names, index = spelled(Counter(words.values()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ecomrlve.catalog.chunks import chunk_file, chunk_numbers, chunk_state, claim_part, part_folder, write_chunk
@@ -83,6 +83,7 @@ def assert_same(one: Catalog, other: Catalog) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=st.lists(products(), min_size=1, max_size=12), size=st.integers(1, 5))
+@example(records=[{"title": "0", "price": 1.0, "type": "lamp", "attributes": {"size": -0.0}}], size=1)
 def test_a_stored_catalog_answers_like_the_one_in_memory(
     tmp_path: Path, records: list[dict[str, Any]], size: int
 ) -> None:

@@ -322,7 +322,7 @@ def test_the_form_shows_a_recorded_game_and_where_it_was_played(game: dict[str, 
     form = compare.setup(game=game_of(game))
     assert form["game"]["label"] == "Recorded game by You (E_PD, d 4, seed 11)"
     assert (form["one"], form["env_id"], form["difficulty"], form["seed"]) == (compare.GAME, "E_PD", "4", "11")
-    assert [agent["name"] for agent in form["agents"]] == ["reference", "scripted", "random"]
+    assert [agent["name"] for agent in form["agents"]] == ["reference", "scripted", "random", "learned"]
 
 
 def test_a_name_of_a_player_is_kept_short(game: dict[str, Any]) -> None:

@@ -24,7 +24,8 @@ def ranks(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(SCRIPT),
         str(folder), str(tiny_folder),
     ]  # fmt: skip
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    found = os.pathsep.join([str(SCRIPT.parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "TRL_EXPERIMENTAL_SILENCE": "1", "PYTHONPATH": found}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return folder, [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(2)]

@@ -81,6 +81,8 @@ def test_back_from_another_game_leads_to_the_one_that_was_left(tab: Space) -> No
     tab.page.go_back()
     tab.wait(3)
     expect(tab.page.locator("#chat .thought-group")).to_have_count(2)
+    # A page that is left in the middle of something breaks that off.
+    assert not broke_off(tab)
 
 
 def test_a_link_to_a_tab_and_back(tab: Space) -> None:
