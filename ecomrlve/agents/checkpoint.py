@@ -19,7 +19,7 @@ from ecomrlve.agents.chat import ContextError, Conversation, assistant_message, 
 from ecomrlve.agents.checkpoint_chats import ChatTokenizer, CheckpointError, TemplateError, out_of_memory
 from ecomrlve.agents.checkpoint_model import Answer, Checkpoint, load, load_chats
 from ecomrlve.agents.checkpoint_sampling import KeyedChooser
-from ecomrlve.agents.endpoint_chat import past_message
+from ecomrlve.agents.past_turns import past_message
 from ecomrlve.agents.tiny_model import TINY
 from ecomrlve.environment import Environment
 from ecomrlve.prompts import Dialect

@@ -19,12 +19,12 @@ from typing import Any
 from ecomrlve.agents.base import Agent, no_answer
 from ecomrlve.agents.chat import ContextError, Conversation, Message
 from ecomrlve.agents.endpoint_answer import Answer, read_answer
-from ecomrlve.agents.endpoint_chat import past_message
 from ecomrlve.agents.endpoint_notes import Notes
 from ecomrlve.agents.endpoint_options import EndpointOptions
 from ecomrlve.agents.endpoint_server import KEY, ChatServer, place_of
 from ecomrlve.agents.endpoint_trouble import MISTAKEN, EndpointError, RequestError
 from ecomrlve.agents.endpoint_waiting import Patience, RateLimit, pause_after
+from ecomrlve.agents.past_turns import past_message
 from ecomrlve.environment import Environment
 from ecomrlve.protocol import Observation
 from ecomrlve.streams import Stream, key_of

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel, ProgressCallback
+from transformers import PreTrainedModel
 from trl import GRPOConfig, GRPOTrainer
 
 from ecomrlve.catalog.search import SearchEngine
@@ -27,6 +27,7 @@ from ecomrlve.training.config import TrainingConfig
 from ecomrlve.training.metrics import DapoMetrics, StepSeconds
 from ecomrlve.training.own_scores import own_scores, trimmed
 from ecomrlve.training.processes import Processes, Together
+from ecomrlve.training.progress import show_figures
 from ecomrlve.training.rollouts import Turn
 from ecomrlve.training.rows import schedule_of
 from ecomrlve.training.run_folder import RunFolder
@@ -34,7 +35,6 @@ from ecomrlve.training.sampling import Batch, BatchSampler
 from ecomrlve.training.token_chats import TokenChats
 
 CURRICULUM = "curriculum.json"
-_SHOWN = {"loss": "loss", "reward": "reward", "entropy": "entropy"}
 
 
 class DapoTrainer(GRPOTrainer):
@@ -95,9 +95,7 @@ class DapoTrainer(GRPOTrainer):
         self._unlogged: Batch | None = None
         self._generation_seconds = 0.0
         self._step_began = time.perf_counter()
-        # The usual bar prints every figure of every step; they are in the run's folder.
-        self.remove_callback(ProgressCallback)
-        self.add_callback(_Bar)
+        show_figures(self, ("loss", "reward", "entropy"))
 
     # --- playing -----------------------------------------------------------------------------------------------------
 
@@ -317,16 +315,6 @@ def arguments_of(config: TrainingConfig, folder: RunFolder, processes: int, *, o
         disable_tqdm=False,
         **server,
     )
-
-
-class _Bar(ProgressCallback):
-    """A bar that shows how it goes, instead of a line for every step."""
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        """Show the latest figures."""
-        if self.training_bar is not None and logs and "reward" in logs:
-            shown = {name: f"{logs[key]:.3g}" for name, key in _SHOWN.items() if isinstance(logs.get(key), float)}
-            self.training_bar.set_postfix(shown)
 
 
 def _mean(values: Sequence[float]) -> float | None:

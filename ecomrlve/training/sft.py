@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
-from transformers import PreTrainedModel, ProgressCallback
+from transformers import PreTrainedModel
 from trl import SFTConfig, SFTTrainer
 
+from ecomrlve.training.progress import show_figures
 from ecomrlve.training.sft_data import NOT_LEARNED, Row, SftError, data_set, fingerprint, in_order
 
 ROWS = "demonstrations.txt"  # in every checkpoint: what its rows were
@@ -172,9 +173,7 @@ class _Trainer(SFTTrainer):
         """Set who is told."""
         self._marked, self._on_step, self._on_saved = marked, on_step, on_saved
         self._began = time.perf_counter()
-        # The usual bar prints every figure of every step.
-        self.remove_callback(ProgressCallback)
-        self.add_callback(_Bar)
+        show_figures(self, ("loss",))
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -227,12 +226,3 @@ class _Trainer(SFTTrainer):
         (place / ROWS).write_text(self._marked, encoding="utf-8")
         if self._on_saved is not None:
             self._on_saved(place)
-
-
-class _Bar(ProgressCallback):
-    """A bar that shows the loss, instead of a line for every step."""
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        """Show the latest loss."""
-        if self.training_bar is not None and logs and "loss" in logs:
-            self.training_bar.set_postfix({"loss": f"{logs['loss']:.3g}"})

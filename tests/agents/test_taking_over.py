@@ -14,7 +14,7 @@ from tiny_checkpoint import scripted
 
 from ecomrlve.agents import checkpoint
 from ecomrlve.agents.checkpoint import CheckpointOptions, CheckpointPlayers
-from ecomrlve.agents.endpoint_chat import past_message
+from ecomrlve.agents.past_turns import past_message
 from ecomrlve.agents.reference import ReferenceAgent
 from ecomrlve.collections import TASKS
 from ecomrlve.environment import Environment
