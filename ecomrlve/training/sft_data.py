@@ -91,13 +91,15 @@ def teacher_chats(
             )
 
 
-def beginning(chat: Chat) -> Chat:
-    """A chat up to the end of the model's first turn.
+def beginning(row: Row) -> Row:
+    """A row up to the end of the model's first turn.
 
     It costs a third of a whole chat, and what the customer's many ways to say a thing mean is mostly learned there.
     """
-    first = next(place for place, message in enumerate(chat.messages) if message["role"] == "assistant")
-    return Chat(chat.messages[: first + 1], chat.tools)
+    mine = [label != NOT_LEARNED for label in row["labels"]]
+    first = mine.index(True)
+    end = mine.index(False, first) if False in mine[first:] else len(mine)
+    return {name: values[:end] for name, values in row.items()}
 
 
 def tokens_of(chats: Iterable[Chat], tokenizer: Any, most_tokens: int) -> Iterator[Row]:

@@ -39,12 +39,12 @@ def fine_tune(
     chats = _demonstrations(config, engine, quiet=bool(rank))
     start = start or small_model(folder, [chat.messages for chat in chats])
     model, tokenizer = load_for_training(start, config)
-    shown = [*chats, *map(beginning, chats)] if config.sft_openings else chats
+    rows = list(tokens_of(chats, tokenizer, config.sft_tokens))
     trainer = run_sft(
         _settings(config),
         model,
         tokenizer,
-        list(tokens_of(shown, tokenizer, config.sft_tokens)),
+        [*rows, *map(beginning, rows)] if config.sft_openings else rows,
         folder.checkpoint_folder("sft"),
         resume=folder.last_checkpoint("sft"),
         processes=processes,

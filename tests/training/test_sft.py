@@ -17,6 +17,7 @@ from ecomrlve.training.sft import SftSettings, arguments_of, run_sft
 from ecomrlve.training.sft_data import (
     FIRST_SEED,
     NOT_LEARNED,
+    Chat,
     Row,
     SftError,
     beginning,
@@ -96,11 +97,13 @@ def test_a_model_of_somebody_else_learns_the_same(chats: list[Any], tiny_folder:
 
 
 def test_a_beginning_ends_with_the_first_turn(chats: list[Any], rows: list[Row], tokenizer: Any):
-    for row, begun in zip(rows, tokens_of(map(beginning, chats), tokenizer, 1024), strict=True):
-        size = len(begun["input_ids"])
-        assert begun == {name: values[:size] for name, values in row.items()}
-        assert begun["labels"][-1] == tokenizer.eos_token_id
-        assert begun["labels"].count(tokenizer.eos_token_id) == 1
+    for chat, row in zip(chats, rows, strict=True):
+        first = next(place for place, message in enumerate(chat.messages) if message["role"] == "assistant")
+        [shorter] = tokens_of([Chat(chat.messages[: first + 1], chat.tools)], tokenizer, 1024)
+        begun = beginning(row)
+        assert begun == shorter
+        assert len(begun["input_ids"]) < len(row["input_ids"])
+        assert beginning(begun) == begun
 
 
 def test_what_is_too_long_is_left_out_whole(chats: list[Any], rows: list[Row], tokenizer: Any):
