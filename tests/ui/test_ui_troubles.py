@@ -24,7 +24,7 @@ def selected(tab: Space, name: str) -> None:
 
 def broke_off(tab: Space) -> list[str]:
     """Problems beside those that a browser reports of connections that were broken off on purpose."""
-    mild = ("ERR_", "Server stopped", "signal is aborted", "Connection errored out", "network error")
+    mild = ("ERR_", "Server stopped", "signal is aborted", "AbortError: ", "Connection errored out", "network error")
     rest = [text for text in tab.problems if not any(words in text for words in mild)]
     tab.problems.clear()
     return rest
