@@ -24,7 +24,14 @@ def selected(tab: Space, name: str) -> None:
 
 def broke_off(tab: Space) -> list[str]:
     """Problems beside those that a browser reports of connections that were broken off on purpose."""
-    mild = ("ERR_", "Server stopped", "signal is aborted", "AbortError: ", "Connection errored out", "network error")
+    mild = (
+        "ERR_",
+        "Server stopped",
+        "signal is aborted",
+        "BodyStreamBuffer was aborted",
+        "Connection errored out",
+        "network error",
+    )
     rest = [text for text in tab.problems if not any(words in text for words in mild)]
     tab.problems.clear()
     return rest
@@ -120,6 +127,7 @@ def test_a_reload_in_the_middle_leaves_a_page_that_works(tab: Space) -> None:
     page = tab.page
     page.goto(f"{tab.server.url}/?tab=watch&env=E_CART&d=6&seed=7&agent=reference")
     page.wait_for_selector(".ec-watch-turn[data-turn='2']")
+    assert not tab.problems  # whatever is broken off is so by leaving the page
     page.reload()
     selected(tab, "Watch")
     page.wait_for_selector(".ec-watch-turn[data-turn='2']")
@@ -128,7 +136,9 @@ def test_a_reload_in_the_middle_leaves_a_page_that_works(tab: Space) -> None:
     page.click("#ec-watch-pause")
     page.wait_for_selector(".ec-watch-talk[data-status=finished]")
     assert float(page.get_attribute("#watch-result .ec-totalnumber", "data-total")) == pytest.approx(reward.total)
+    assert not broke_off(tab)
     series(tab)
+    assert not tab.problems
     page.reload()
     selected(tab, "Compare")
     expect(page.locator(".ec-cseries")).to_be_hidden()
