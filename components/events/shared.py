@@ -7,8 +7,15 @@ from typing import Any
 
 import gradio as gr
 
-# Nothing here waits long, so nobody needs a place in a queue or a spinner over what they read.
-QUIET: dict[str, Any] = {"show_progress": "hidden", "concurrency_limit": None, "api_visibility": "private"}
+# Nothing here waits long, so nobody needs a place in a queue or a spinner over what they read. An empty list of
+# components that show progress spares the page a deep copy of everything in it whenever an event starts or ends, which
+# it would make to tell each output of each event how far that is, though hidden.
+QUIET: dict[str, Any] = {
+    "show_progress": "hidden",
+    "show_progress_on": [],
+    "concurrency_limit": None,
+    "api_visibility": "private",
+}
 
 
 def data_of(event: gr.EventData) -> dict[str, Any]:

@@ -46,14 +46,23 @@ class Widget(gr.HTML, metaclass=_WithoutStub):
     script = ""
     attributes = ""
 
-    def __init__(self, value: Any = None, **options: Any):
+    def __init__(self, value: Any = None, **settings: Any):
         super().__init__(
             value,
             html_template=f'<div class="ec {self.frame}" {self.attributes}></div>',
             js_on_load=_script(self.script),
             apply_default_css=False,
-            **options,
+            **settings,
         )
+
+    def __getattr__(self, name: str) -> Any:
+        """Say that an attribute is not there, at once.
+
+        Gradio would search the whole script for the name, to make an event of it, and does so a thousand times for each
+        visitor; a script that quotes a name which Gradio asks for would put that event into the page's settings, and
+        with it this component and all the page. The events that scripts trigger here are ones that Gradio knows.
+        """
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def postprocess(self, value: Any) -> Any:
         """Hand a value through as the data that it is.
