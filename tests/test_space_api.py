@@ -34,7 +34,7 @@ class Space:
 
     def post(self, name: str, *data: Any, **more: Any) -> httpx.Response:
         body = {"data": list(data), **more}
-        return httpx.post(f"{self.url}/gradio_api/run/{name}", json=body, timeout=60)
+        return httpx.post(f"{self.url}/gradio_api/run/{name}", json=body, timeout=300)
 
     def call(self, name: str, *data: Any) -> Any:
         response = self.post(name, *data)
@@ -204,7 +204,7 @@ def test_the_documents_curl_runs(space: Space) -> None:
         pytest.skip("there is no curl here")
     (example,) = [block for block in blocks("bash") if block.startswith("curl ")]
     command = ["bash", "-c", example.replace(ADDRESS, space.url)]
-    told = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+    told = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=300).stdout)
     assert told["data"][0]["observation"]["env_id"] == "E_CART"
 
 

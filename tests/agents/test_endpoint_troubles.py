@@ -143,7 +143,7 @@ def test_a_server_that_never_answers_is_not_waited_for(
     words_engine: Any, stub: ChatStub, scripted: Scripted, how: str
 ) -> None:
     stub.reactions[1] = getattr(stub, how)
-    reward, notes, _ = played(words_engine, players_on(stub, timeout=0.5))
+    reward, notes, _ = played(words_engine, players_on(stub, timeout=1.5))
     assert reward.total == scripted.rewards["E_CART"]
     assert notes["problems"][0].startswith("turn 2: timed out")
     stub.always = getattr(stub, how)

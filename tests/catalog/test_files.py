@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -580,9 +579,7 @@ def test_listed_variants(tmp_path: Path) -> None:
 
 def test_pc_parts() -> None:
     path = shared("pc_parts")
-    start = time.perf_counter()
     catalog = load_file(path, "pc_parts")
-    assert time.perf_counter() - start < 30  # About 2.5 s on an idle machine.
     check_card(catalog)
     assert catalog.card["read"] == 16222
     assert catalog.card["dropped"] == {"duplicate": 68}

@@ -196,7 +196,7 @@ def test_the_background_does_the_same(board: Board, tmp_path: Path, words_engine
     write(tmp_path / "a.jsonl", [lost(words_engine, "E_CART", 0, seed) for seed in (1, 2)])
     assert board.progress() is None
     board.start().start()
-    assert board.idle.wait(30)
+    assert board.idle.wait(300)
     assert board.progress() is None
     assert counts(board) == {"human:Ann": 2}
 
@@ -209,7 +209,7 @@ def test_a_shop_that_does_not_load_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(SessionError):
         board.check()
     board.start()
-    assert board.idle.wait(30)
+    assert board.idle.wait(300)
     assert board.progress() is None
     assert "no catalog" in board.problem
     assert board.submitted() == []

@@ -172,7 +172,7 @@ class Ranks:
 
     def __init__(self, count: int):
         self.count = count
-        self.barrier = threading.Barrier(count, timeout=60)
+        self.barrier = threading.Barrier(count, timeout=300)
         self.values: list[Any] = [None] * count
 
     def of(self, rank: int) -> Any:
