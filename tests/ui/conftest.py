@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tabs import PATIENCE, Tabs
 from ui_space import ARGUMENTS, CHROMIUM, Server, Space, hostile_engine, serve
 
 
@@ -43,23 +44,26 @@ def browser() -> Iterator[Any]:
         pytest.skip("no Chromium found; set CHROMIUM to its path")
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        sync_api.expect.set_options(timeout=PATIENCE)
         yield chromium
         chromium.close()
 
 
-@pytest.fixture
-def tab(browser: Any, server: Server) -> Iterator[Space]:
-    yield from _tab(browser, server)
+@pytest.fixture(scope="session")
+def tabs(browser: Any) -> Tabs:
+    return Tabs(browser)
 
 
 @pytest.fixture
-def hostile_tab(browser: Any, hostile_server: Server) -> Iterator[Space]:
-    yield from _tab(browser, hostile_server)
+def tab(tabs: Tabs, server: Server) -> Iterator[Space]:
+    yield from _tab(tabs, server)
 
 
-def _tab(browser: Any, server: Server, **options: Any) -> Iterator[Space]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce", **options)
-    space = Space(context.new_page(), server)
-    yield space
-    context.close()
-    assert not space.problems
+@pytest.fixture
+def hostile_tab(tabs: Tabs, hostile_server: Server) -> Iterator[Space]:
+    yield from _tab(tabs, hostile_server)
+
+
+def _tab(tabs: Tabs, server: Server) -> Iterator[Space]:
+    with tabs.lend() as page, Space(page, server) as space:
+        yield space

@@ -23,7 +23,7 @@ def test_a_finished_game_is_replayed_step_by_step(tab: Space) -> None:
 
 
 def test_a_person_goes_on_where_an_agent_was(tab: Space) -> None:
-    tab.page.goto(f"{tab.server.url}/?tab=watch&env=E_CART&d=4&seed=9&agent=scripted")
+    tab.go(f"{tab.server.url}/?tab=watch&env=E_CART&d=4&seed=9&agent=scripted")
     selected(tab, "Watch")
     tab.page.get_by_role("button", name="Take over from here").last.click()
     selected(tab, "Play")
@@ -52,7 +52,7 @@ def test_an_agent_goes_on_where_a_person_was(tab: Space) -> None:
     ],
 )
 def test_an_address_names_a_tab_and_starts_no_other_game(tab: Space, query: str, name: str) -> None:
-    tab.page.goto(f"{tab.server.url}/?{query}")
+    tab.go(f"{tab.server.url}/?{query}")
     tab.page.wait_for_selector(".ec-meters:not([data-status=loading])", state="attached")
     selected(tab, name)
     assert tab.page.evaluate("window.ecom.readLog()") is None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tabs import Tabs
 from ui_space import HOSTILE, LISTENER, Server, Space, each_look, reference_actions
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -85,17 +86,18 @@ def compare_server(words_engine: Any, game: dict[str, Any], tmp_path_factory: An
 
 
 @pytest.fixture
-def page(browser: Any, compare_server: Server) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    space = Space(context.new_page(), compare_server)
-    space.page.add_init_script(LISTENER)
-    yield opened(space)
-    context.close()
-    assert not space.problems
+def space(tabs: Tabs, compare_server: Server) -> Iterator[Space]:
+    with tabs.lend() as page, Space(page, compare_server) as space:
+        yield space
+
+
+@pytest.fixture
+def page(space: Space) -> Any:
+    return opened(space)
 
 
 def opened(space: Space, query: str = "") -> Any:
-    space.page.goto(f"{space.server.url}/?{query}")
+    space.go(f"{space.server.url}/?{query}")
     space.page.wait_for_selector(".ec-cpair[data-status]")
     return space.page
 
@@ -160,9 +162,7 @@ def test_two_agents_side_by_side_and_where_they_part(page: Any, words_engine: An
     expect(call.locator("pre").first).to_be_visible()
 
 
-def test_an_address_opens_a_comparison_and_gives_it_away_again(browser: Any, compare_server: Server) -> None:
-    context = browser.new_context(reduced_motion="reduce")
-    space = Space(context.new_page(), compare_server)
+def test_an_address_opens_a_comparison_and_gives_it_away_again(space: Space) -> None:
     page = opened(space, "tab=compare&env=E_POLICY&d=2&seed=9&a=random&b=scripted")
     page.wait_for_selector(".ec-cpair[data-status=done]")
     expect(page.locator(".ec-cpair h3")).to_contain_text("E_POLICY), difficulty 2, seed 9")
@@ -171,11 +171,15 @@ def test_an_address_opens_a_comparison_and_gives_it_away_again(browser: Any, com
     page.click("#ec-cmp-link")
     copied = page.locator(".ec-cpair .ec-head").get_by_text("Link copied")
     expect(copied.or_(page.locator(".ec-cpair .ec-head input"))).to_be_visible()
-    context.close()
-    assert not space.problems
 
 
-def test_nothing_that_is_sent_tells_who_is_who_until_the_guess(page: Any) -> None:
+def test_nothing_that_is_sent_tells_who_is_who_until_the_guess(browser: Any, compare_server: Server) -> None:
+    with browser.new_context() as window, Space(window.new_page(), compare_server) as space:
+        space.page.add_init_script(LISTENER)
+        guess_blindly(opened(space))
+
+
+def guess_blindly(page: Any) -> None:
     choose(page, "reference", "scripted")
     page.check("#ec-cmp-blind")
     before = page.evaluate("window.sent.length")

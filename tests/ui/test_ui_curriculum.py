@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tabs import Tabs
 from ui_space import HOSTILE, Server, Space, each_look
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -69,25 +71,19 @@ def lone_server(words_engine: Any, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def visit(browser: Any, lone_server: Server) -> Iterator[Callable[..., Space]]:
+def visit(tabs: Tabs, lone_server: Server) -> Iterator[Callable[..., Space]]:
     """Opens the tab: `visit("d=3", color_scheme="dark")`. Whatever goes wrong on the page fails the test."""
-    contexts, spaces = [], []
+    with ExitStack() as visits:
 
-    def open_tab(query: str = "", **options: Any) -> Space:
-        options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"} | options
-        context = browser.new_context(**options)
-        contexts.append(context)
-        space = Space(context.new_page(), lone_server)
-        spaces.append(space)
-        space.page.goto(f"{lone_server.url}/?{query}")
-        space.page.get_by_role("tab", name="Difficulty & curriculum").click()
-        space.page.wait_for_selector("#difficulty-axes .ec-dial")
-        return space
+        def open_tab(query: str = "", **options: Any) -> Space:
+            page = visits.enter_context(tabs.lend(**options))
+            space = visits.enter_context(Space(page, lone_server))
+            space.go(f"{lone_server.url}/?{query}")
+            page.get_by_role("tab", name="Difficulty & curriculum").click()
+            page.wait_for_selector("#difficulty-axes .ec-dial")
+            return space
 
-    yield open_tab
-    for context in contexts:
-        context.close()
-    assert not [problem for space in spaces for problem in space.problems]
+        yield open_tab
 
 
 def drawn(space: Space, frame: str) -> Any:

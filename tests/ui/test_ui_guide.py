@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tabs import Tabs
 from ui_space import Server, Space
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -83,7 +84,7 @@ def test_it_can_be_skipped_and_opened_again(tab: Space) -> None:
     expect(page.locator(".ec-guide-text")).to_contain_text("This is your customer")
     expect(page.locator("#chat.ec-lit")).to_have_count(1)
     # A reload brings the episode back, and its guide.
-    page.reload()
+    tab.go()
     tab.wait(1)
     expect(page.locator(".ec-guide-text")).to_contain_text("This is your customer")
 
@@ -124,22 +125,19 @@ def test_the_keyboard_follows_the_guide(tab: Space) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(browser: Any, server: Server, scheme: str) -> None:
+def test_everybody_can_use_it(tabs: Tabs, server: Server, scheme: str) -> None:
     """By day at a desk and by night on a phone: contrast, names, width, and nothing outlined lies under the guide."""
     size = {"width": 1280, "height": 900} if scheme == "light" else {"width": 390, "height": 844}
-    context = browser.new_context(reduced_motion="reduce", color_scheme=scheme, viewport=size)
-    space = Space(context.new_page(), server)
-    page = begin(space)
-    while not page.locator("#ec-another.ec-lit").count():
-        assert page.evaluate(AUDIT + "; contrast()") == []
-        assert page.evaluate(AUDIT + "; unnamed()") == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-        if scheme == "dark":
-            covered = page.locator(".ec-guide").bounding_box()
-            assert page.locator(".ec-lit").bounding_box()["y"] < covered["y"]
-        press(page)
-    context.close()
-    assert not space.problems
+    with tabs.lend(size, scheme) as page, Space(page, server) as space:
+        begin(space)
+        while not page.locator("#ec-another.ec-lit").count():
+            assert page.evaluate(AUDIT + "; contrast()") == []
+            assert page.evaluate(AUDIT + "; unnamed()") == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            if scheme == "dark":
+                covered = page.locator(".ec-guide").bounding_box()
+                assert page.locator(".ec-lit").bounding_box()["y"] < covered["y"]
+            press(page)
 
 
 def test_markup_in_titles_stays_text(hostile_tab: Space) -> None:

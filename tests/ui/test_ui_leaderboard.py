@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ from typing import Any
 import gradio as gr
 import pytest
 from leaderboard_games import evaluated, lost, won, write
+from tabs import Tabs
 from ui_space import HOSTILE, Server, Space, each_look
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
 AUDIT = Path(__file__).with_name("audit.js").read_text()
-DESK = {"viewport": {"width": 1280, "height": 900}}
 # Printable and short enough for the name of an agent, which strangers choose.
 MARKUP = "<img src=x onerror='window.__ran=1'>${window.__ran=2}{{value}}"[:60]
 
@@ -65,21 +66,17 @@ def place(words_engine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture
-def visit(browser: Any, place: Place) -> Iterator[Callable[..., Any]]:
+def visit(tabs: Tabs, place: Place) -> Iterator[Callable[..., Any]]:
     """Opens the tab as another visitor each time; at the end nothing may have gone wrong on any of the pages."""
-    spaces: list[tuple[Any, Space]] = []
+    with ExitStack() as visits:
 
-    def open_page(query: str = "", **options: Any) -> Any:
-        context = browser.new_context(reduced_motion="reduce", **(DESK | options))
-        space = Space(context.new_page(), place.server)
-        spaces.append((context, space))
-        show(space.page, f"{place.server.url}/?{query}")
-        return space.page
+        def open_page(query: str = "", **options: Any) -> Any:
+            page = visits.enter_context(tabs.lend(**options))
+            visits.enter_context(Space(page, place.server))
+            show(page, f"{place.server.url}/?{query}")
+            return page
 
-    yield open_page
-    for context, _ in spaces:
-        context.close()
-    assert not [problem for _, space in spaces for problem in space.problems]
+        yield open_page
 
 
 def show(page: Any, address: str = "") -> None:

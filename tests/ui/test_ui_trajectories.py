@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tabs import Tabs
 from trajectory_space import INVALID, PLAYED, Site, Visit, running, visiting
 from ui_space import each_look
 
@@ -24,8 +25,8 @@ def site(words_engine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture
-def visit(browser: Any, site: Site) -> Iterator[Visit]:
-    yield from visiting(browser, site)
+def visit(tabs: Tabs, site: Site) -> Iterator[Visit]:
+    yield from visiting(tabs, site)
 
 
 def test_the_newest_come_first_page_by_page(visit: Visit) -> None:
@@ -162,7 +163,7 @@ def test_a_link_leads_to_an_episode_and_a_step(visit: Visit) -> None:
     link = page.evaluate("navigator.clipboard.readText()")
     record = next(one for one in visit.site.records if one["env_id"] == "E_STATUS")
     assert link == f"{visit.site.url}/?tab=trajectories&episode={record['episode_id']}&step=2"
-    page.goto(link)
+    visit.go(link)
     expect(page.locator(".ec-timeline")).to_have_attribute("data-step", "2")
     expect(page.locator("#episodes tr.ec-on")).to_contain_text("E_STATUS")
     page.wait_for_selector(".ec-running[data-state=ready]")
@@ -172,7 +173,7 @@ def test_a_link_leads_to_an_episode_and_a_step(visit: Visit) -> None:
 
 def test_another_tab_can_open_an_episode(visit: Visit) -> None:
     page = visit.page
-    page.goto(visit.site.url)
+    visit.go(visit.site.url)
     page.click("text=Open the last episode")
     expect(page.locator(".ec-timeline")).to_have_attribute("data-step", "1")
     expect(page.locator("#episodes tr.ec-on")).to_contain_text(visit.site.records[-1]["env_id"])

@@ -13,28 +13,12 @@ from ui_space import Server, Space, go_to, reference_actions
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
-MINUTE = 60_000
 LONG_SERIES = {"#ec-cmp-env": "E_JOURNEY", "#ec-cmp-count": "50", "#ec-cmp-other": "scripted"}
 
 
 def selected(tab: Space, name: str) -> None:
     """Wait until the page shows a tab."""
     tab.page.wait_for_selector(f"#tabs > .tab-wrapper button.selected:has-text('{name}')", state="attached")
-
-
-def broke_off(tab: Space) -> list[str]:
-    """Problems beside those that a browser reports of connections that were broken off on purpose."""
-    mild = (
-        "ERR_",
-        "Server stopped",
-        "signal is aborted",
-        "BodyStreamBuffer was aborted",
-        "Connection errored out",
-        "network error",
-    )
-    rest = [text for text in tab.problems if not any(words in text for words in mild)]
-    tab.problems.clear()
-    return rest
 
 
 def turns_asked(page: Any) -> list[str]:
@@ -69,7 +53,7 @@ def test_back_leads_from_tab_to_tab(browser: Any, server: Server, width: int) ->
     tab.page.go_back()
     selected(tab, "Watch")
     context.close()
-    assert not broke_off(tab)
+    assert not tab.broke_off()
 
 
 def test_back_from_another_game_leads_to_the_one_that_was_left(tab: Space) -> None:
@@ -89,21 +73,23 @@ def test_back_from_another_game_leads_to_the_one_that_was_left(tab: Space) -> No
     tab.wait(3)
     expect(tab.page.locator("#chat .thought-group")).to_have_count(2)
     # A page that is left in the middle of something breaks that off.
-    assert not broke_off(tab)
+    assert not tab.broke_off()
 
 
 def test_a_link_to_a_tab_and_back(tab: Space) -> None:
     tab.open("env=E_CART&d=3&seed=5", version=1)
-    tab.page.goto(f"{tab.server.url}/?tab=compare&env=E_POLICY&d=2&seed=9&a=reference&b=random")
+    tab.go(f"{tab.server.url}/?tab=compare&env=E_POLICY&d=2&seed=9&a=reference&b=random")
     selected(tab, "Compare")
     tab.page.wait_for_selector(".ec-cpair[data-status=done]")
     go_to(tab.page, "Play")
     selected(tab, "Play")
     tab.page.go_back()
     selected(tab, "Compare")
+    assert not tab.problems
     tab.page.go_back()
     selected(tab, "Play")
     tab.wait(1)
+    assert not tab.broke_off()
 
 
 # --- reloads and servers that start anew -----------------------------------------------------------------------------
@@ -112,7 +98,7 @@ def test_a_link_to_a_tab_and_back(tab: Space) -> None:
 def series(tab: Space) -> Any:
     """Start a series that takes long; returns the page."""
     page = tab.page
-    page.goto(f"{tab.server.url}/?tab=compare")
+    tab.go(f"{tab.server.url}/?tab=compare")
     page.wait_for_selector("#ec-cmp-series")
     for name, value in LONG_SERIES.items():
         page.select_option(name, value)
@@ -125,10 +111,9 @@ def series(tab: Space) -> Any:
 def test_a_reload_in_the_middle_leaves_a_page_that_works(tab: Space) -> None:
     _, reward = reference_actions(tab.server.engine, "E_CART", 6, 7)
     page = tab.page
-    page.goto(f"{tab.server.url}/?tab=watch&env=E_CART&d=6&seed=7&agent=reference")
+    tab.go(f"{tab.server.url}/?tab=watch&env=E_CART&d=6&seed=7&agent=reference")
     page.wait_for_selector(".ec-watch-turn[data-turn='2']")
-    assert not tab.problems  # whatever is broken off is so by leaving the page
-    page.reload()
+    tab.go()
     selected(tab, "Watch")
     page.wait_for_selector(".ec-watch-turn[data-turn='2']")
     expect(page.locator(".ec-watch-line")).to_contain_text("Paused after turn")
@@ -136,15 +121,12 @@ def test_a_reload_in_the_middle_leaves_a_page_that_works(tab: Space) -> None:
     page.click("#ec-watch-pause")
     page.wait_for_selector(".ec-watch-talk[data-status=finished]")
     assert float(page.get_attribute("#watch-result .ec-totalnumber", "data-total")) == pytest.approx(reward.total)
-    assert not broke_off(tab)
     series(tab)
-    assert not tab.problems
-    page.reload()
+    tab.go()
     selected(tab, "Compare")
     expect(page.locator(".ec-cseries")).to_be_hidden()
     page.click("#ec-cmp-start")
     page.wait_for_selector(".ec-cpair[data-status=done]")
-    assert not broke_off(tab)
 
 
 def test_a_server_that_starts_anew_finds_every_page_where_it_is(browser: Any, tmp_path: Path) -> None:
@@ -154,7 +136,7 @@ def test_a_server_that_starts_anew_finds_every_page_where_it_is(browser: Any, tm
     playing, watching, comparing = pages
     with process(port, tmp_path):
         playing.open("env=E_CART&d=3&seed=5", version=1).call("catalog_search", {"query": "mug"})
-        watching.page.goto(site.url)
+        watching.go(site.url)
         go_to(watching.page, "Watch")
         watching.page.click("#ec-watch-start")
         watching.page.wait_for_selector(".ec-watch-turn[data-turn='1']")
@@ -173,14 +155,14 @@ def test_a_server_that_starts_anew_finds_every_page_where_it_is(browser: Any, tm
         watching.page.wait_for_selector(".ec-watch-talk[data-status=finished]")
         expect(watching.page.locator("#watch-result")).to_contain_text("Correct")
         # A page that was waiting for something loads itself anew, and opens where it was.
-        comparing.page.wait_for_function("!window.isOld", timeout=MINUTE)
+        comparing.page.wait_for_function("!window.isOld")
         selected(comparing, "Compare")
         expect(comparing.page.locator(".ec-cseries")).to_be_hidden()
         comparing.page.click("#ec-cmp-start")
         comparing.page.wait_for_selector(".ec-cpair[data-status=done]")
         for one in pages:
             one.page.context.close()
-            assert not broke_off(one)
+            assert not one.broke_off()
 
 
 # --- double clicks ---------------------------------------------------------------------------------------------------

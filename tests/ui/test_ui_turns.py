@@ -10,6 +10,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from tabs import Tabs
 from ui_space import Server, Space, reference_actions
 
 import app
@@ -54,12 +55,9 @@ def serve(engine: Any, store: Path, selected: str) -> Iterator[Server]:
 
 
 @pytest.fixture
-def tab(browser: Any, alone: Server) -> Iterator[Space]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    space = Space(context.new_page(), alone)
-    yield space
-    context.close()
-    assert not space.problems
+def tab(tabs: Tabs, alone: Server) -> Iterator[Space]:
+    with tabs.lend() as page, Space(page, alone) as space:
+        yield space
 
 
 def records(store: Path) -> list[dict[str, Any]]:
@@ -98,7 +96,7 @@ def test_one_thing_per_turn_is_remembered(tab: Space) -> None:
     page.check("#ec-option-single")
     expect(page.locator(".ec-collect")).to_be_hidden()
     expect(page.locator("#ec-send")).to_contain_text("Send message")
-    page.reload()
+    tab.go()
     tab.wait(1)
     expect(page.locator("#ec-option-single")).to_be_checked()
     expect(page.locator(".ec-collect")).to_be_hidden()
@@ -119,7 +117,7 @@ def test_hints_are_there_for_those_who_want_them(tab: Space) -> None:
     expect(page.locator(".ec-hints")).to_contain_text("take one turn")
     tab.call("catalog_get_product", {"product_id": "nothing"})
     expect(page.locator(".ec-hints")).to_contain_text("A refused call changes nothing")
-    page.reload()
+    tab.go()
     tab.wait(2)
     expect(page.locator(".ec-hints")).to_contain_text("A refused call changes nothing")
     end(tab)
@@ -189,7 +187,7 @@ def test_the_reference_agent_is_shown_after_the_end_only(tab: Space) -> None:
     expect(page.locator(".ec-reference-turn")).to_have_count(len(actions))
     expect(page.locator(".ec-reference")).to_contain_text(actions[0]["assistant_message"])
     # It is there again after a reload, and gone with the next episode.
-    page.reload()
+    tab.go()
     tab.wait(3)
     expect(page.locator(".ec-versus")).to_be_visible()
     page.click("#ec-another")
@@ -233,22 +231,18 @@ def test_other_tabs_get_the_episode(tab: Space) -> None:
     assert box.input_value() == key
 
 
-def test_a_tab_that_is_opened_later_works_too(browser: Any, words_engine: Any, tmp_path: Path) -> None:
+def test_a_tab_that_is_opened_later_works_too(tabs: Tabs, words_engine: Any, tmp_path: Path) -> None:
     """What a tab holds comes to the page when the tab is opened, one widget after the other."""
     serving = serve(words_engine, tmp_path, "other")
     server = next(serving)
-    context = browser.new_context(reduced_motion="reduce")
-    space = Space(context.new_page(), server)
-    page = space.page
-    page.goto(f"{server.url}/?env=E_STATUS&d=0&seed=3")
-    page.get_by_role("tab", name="Play").click()
-    space.wait(1).call("order_list", {})
-    page.reload()
-    page.wait_for_selector("#other-tab")
-    page.get_by_role("tab", name="Play").click()
-    space.wait(2)
-    for selector in ("#orders .ec-id-link", ".ec-call", ".ec-repeat", "#ec-hand-over"):
-        expect(page.locator(selector).first).to_be_enabled()
-    context.close()
-    assert not space.problems
+    with tabs.lend() as page, Space(page, server) as space:
+        space.go(f"{server.url}/?env=E_STATUS&d=0&seed=3")
+        page.get_by_role("tab", name="Play").click()
+        space.wait(1).call("order_list", {})
+        space.go()
+        page.wait_for_selector("#other-tab")
+        page.get_by_role("tab", name="Play").click()
+        space.wait(2)
+        for selector in ("#orders .ec-id-link", ".ec-call", ".ec-repeat", "#ec-hand-over"):
+            expect(page.locator(selector).first).to_be_enabled()
     assert next(serving, None) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tabs import Tabs
 from trajectory_space import Site, Visit, played, running, visiting, write
 from ui_space import HOSTILE
 
@@ -21,8 +22,8 @@ def site(words_engine: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture
-def visit(browser: Any, site: Site) -> Iterator[Visit]:
-    yield from visiting(browser, site)
+def visit(tabs: Tabs, site: Site) -> Iterator[Visit]:
+    yield from visiting(tabs, site)
 
 
 def test_an_upload_is_read_seen_by_one_visitor_and_forgotten(visit: Visit, browser: Any, tmp_path: Path) -> None:

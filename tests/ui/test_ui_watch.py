@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tabs import Tabs
 from ui_space import Server, hostile_engine, reference_actions
 from watch_space import BAD_NAME, HERE, Gated, Watching, beside, serve_watch, visitor
 
@@ -32,15 +33,26 @@ def hostile_lone_server(kept: list[Any]) -> Iterator[Server]:
 
 
 @pytest.fixture
-def watching(browser: Any, lone_server: Server) -> Iterator[Watching]:
+def gate() -> Iterator[None]:
     Gated.gate.clear()
     Gated.thinking.clear()
     Gated.asked = 0
-    space = visitor(browser, lone_server)
-    yield space
+    yield
     Gated.gate.set()
-    space.page.context.close()
-    assert not space.problems
+
+
+@pytest.fixture
+def watching(gate: None, tabs: Tabs, lone_server: Server) -> Iterator[Watching]:
+    with tabs.lend() as page, Watching(page, lone_server) as space:
+        yield space
+
+
+@pytest.fixture
+def timed(gate: None, browser: Any, lone_server: Server) -> Iterator[Watching]:
+    """Somebody whose clock the test has in its hand."""
+    with browser.new_context(reduced_motion="reduce") as window, Watching(window.new_page(), lone_server) as space:
+        space.page.clock.install()
+        yield space
 
 
 def test_an_episode_is_watched_to_the_engines_own_reward(watching: Watching) -> None:
@@ -72,9 +84,8 @@ def test_an_episode_is_watched_to_the_engines_own_reward(watching: Watching) -> 
     expect(page.locator("#watch-result .ec-totalnumber")).to_have_count(0)
 
 
-def test_pause_step_and_stop(watching: Watching) -> None:
-    page = watching.page
-    page.clock.install()
+def test_pause_step_and_stop(timed: Watching) -> None:
+    watching, page = timed, timed.page
     turns = watching.visit().start("E_JOURNEY", 4, 7, "reference").after(1).pause()
     expect(page.locator(".ec-watch-line")).to_have_text(f"Paused after turn {turns}.")
     page.clock.fast_forward(10 * MINUTE)
@@ -117,7 +128,7 @@ def test_nobody_waits_for_somebody_elses_slow_agent(watching: Watching, browser:
     crowd = [visitor(browser, watching.server) for _ in range(2)]
     for one in crowd:
         one.visit(f"tab=watch&env=E_CART&d=0&seed=7&agent={HERE}Gated")
-    assert Gated.thinking.wait(30)
+    assert Gated.thinking.wait(300)
     watching.visit().start("E_STATUS", 4, 7, "reference")
     assert watching.finish() == pytest.approx(reward.total)
     watching.at(len(actions), "finished")
@@ -144,9 +155,8 @@ def test_two_visitors_watch_two_episodes(watching: Watching, browser: Any) -> No
     assert not other.problems
 
 
-def test_nothing_is_asked_of_the_server_while_nobody_looks(watching: Watching) -> None:
-    page = watching.page
-    page.clock.install()
+def test_nothing_is_asked_of_the_server_while_nobody_looks(timed: Watching) -> None:
+    watching, page = timed, timed.page
     watching.visit().start("E_JOURNEY", 4, 7, "reference").after(1)
     page.get_by_role("tab", name="First").click()
     page.wait_for_selector("#log", state="visible")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from tabs import Noted, Tabs
 
 PLAYED = (("reference", "E_CART"), ("random", "E_CART"), ("reference", "E_PD"), ("random", "E_STATUS"),
           ("scripted", "E_JOURNEY"))  # fmt: skip
@@ -75,7 +76,7 @@ def running(words_engine: Any, store: Path) -> Iterator[Site]:
 
 
 @dataclass
-class Visit:
+class Visit(Noted):
     """One browser tab, with everything that went wrong in it."""
 
     page: Any
@@ -83,15 +84,11 @@ class Visit:
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        local = (self.site.url, "data:", "blob:")
-        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
-        self.page.on("console", lambda line: self.problems.append(line.text) if line.type == "error" else None)
-        self.page.on("request", lambda sent: self.problems.append(sent.url) if not sent.url.startswith(local) else None)
-        self.page.set_default_timeout(15_000)
+        self.note(self.site.url)
 
     def open(self, query: str = "") -> Visit:
         """Load the page; with no query, open the tab as a person would."""
-        self.page.goto(f"{self.site.url}/?{query}")
+        self.go(f"{self.site.url}/?{query}")
         if not query:
             self.page.get_by_role("tab", name="Trajectories").click()
         self.page.wait_for_selector("#episodes tbody tr")
@@ -155,15 +152,10 @@ class Visit:
         return self.page.locator("#notice")
 
 
-def visiting(browser: Any, site: Site) -> Iterator[Visit]:
+def visiting(tabs: Tabs, site: Site) -> Iterator[Visit]:
     """A browser tab; nothing may go wrong in it."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, reduced_motion="reduce", permissions=["clipboard-read"]
-    )
-    found = Visit(context.new_page(), site)
-    yield found
-    context.close()
-    assert not found.problems
+    with tabs.lend(permissions=["clipboard-read"]) as page, Visit(page, site) as visit:
+        yield visit
 
 
 def write(folder: Path, *records: dict[str, Any] | str, name: str = "episodes.jsonl") -> Path:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tabs import Noted
+
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
     "--no-sandbox",
@@ -79,7 +81,7 @@ def serve_with(load: Callable[[], Any], store: Path, port: int | None = None) ->
 
 
 @dataclass
-class Space:
+class Space(Noted):
     """One browser tab on a Space, with everything that went wrong in it."""
 
     page: Any
@@ -87,18 +89,11 @@ class Space:
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        local = (self.server.url, "data:", "blob:")
-        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
-        self.page.on("console", lambda line: self.problems.append(line.text) if line.type == "error" else None)
-        self.page.on("request", lambda sent: self._note(sent.url) if not sent.url.startswith(local) else None)
-        self.page.set_default_timeout(15_000)
-
-    def _note(self, address: str) -> None:
-        self.problems.append(f"request to elsewhere: {address}")
+        self.note(self.server.url)
 
     def open(self, query: str = "", version: int = 0) -> Space:
         """Load the page; wait for the state with this version."""
-        self.page.goto(f"{self.server.url}/?{query}")
+        self.go(f"{self.server.url}/?{query}")
         self.page.wait_for_selector(".ec-meters:not([data-status=loading])")
         return self.wait(version)
 

@@ -29,7 +29,7 @@ class Gated:
     def act(self, observation: Any) -> Any:
         Gated.asked += 1
         Gated.thinking.set()
-        Gated.gate.wait(30)
+        Gated.gate.wait(600)
         return {"assistant_message": f"I thought {Gated.asked} times."}
 
 
@@ -92,7 +92,7 @@ class Watching(Space):
 
     def visit(self, query: str = "") -> Watching:
         """Open the page and the tab."""
-        self.page.goto(f"{self.server.url}/?{query}")
+        self.go(f"{self.server.url}/?{query}")
         self.page.get_by_role("tab", name="Watch").click()
         self.page.wait_for_selector("#ec-watch-start")
         return self
