@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# The tests run side by side, one process a core: more threads would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A busy machine may take its time over an example.
 settings.register_profile("hermetic", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -62,9 +62,12 @@ def stated(slot: Slot, sentence: str) -> bool | None:
     """
     if slot.kind in ("tie", "fallback", "priority"):
         return None  # not told by a value alone
-    if isinstance(slot.value, list):
-        slot = replace(slot, value=tuple(slot.value))
-    return _stated(slot, sentence)
+    return _stated(comparable(slot), sentence)
+
+
+def comparable(slot: Slot) -> Slot:
+    """The slot with a value that can be looked up: a list as a tuple."""
+    return replace(slot, value=tuple(slot.value)) if isinstance(slot.value, list) else slot
 
 
 @lru_cache(maxsize=32768)  # the same sentence is compared with the same slots in many turns

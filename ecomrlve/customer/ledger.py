@@ -79,7 +79,8 @@ class Slot:
 
     def __hash__(self) -> int:
         # All fields are compared, but these tell slots apart, and others are long: slots are looked up all the time.
-        return hash((self.key, self.kind, self.attribute, self.label))
+        value = self.value if isinstance(self.value, str | int | float) else None
+        return hash((self.key, self.attribute, self.label, value))
 
     def public(self) -> dict[str, Any]:
         """The slot as (kind, item, attribute, operator, value): what the reference agent may read once it is said."""

@@ -78,7 +78,7 @@ def understand(message: str, slots: Sequence[Slot]) -> Understanding:
     """
     errand = any(slot.kind in errand_cues.KINDS for slot in slots)
     kinds = {slot.kind for slot in slots}
-    able = [slot for slot in slots if slot.kind not in HEADS]
+    able = [claims.comparable(slot) for slot in slots if slot.kind not in HEADS]
     counted = {slot.key for slot in able if slot.kind == "quantity"}
     asked: set[str] = set()
     stated: dict[str, bool] = {}
