@@ -32,6 +32,5 @@ def wire_curriculum(tab: CurriculumTab, shop: Shop) -> None:
     # "multiple", since Gradio drops what is asked before it has taken note of the last answer; the widgets wait for it.
     tab.openings.submit(compare, None, tab.openings, trigger_mode="multiple", **QUIET)
     tab.learning.submit(learn, None, tab.learning, trigger_mode="multiple", **QUIET)
-    asked = tab.run.submit(curriculum_runs.server_run, None, tab.run, **QUIET)
-    # Whoever uploads a log wants that one, even where the answer about the server's own is still on its way.
-    tab.upload.upload(upload, tab.upload, tab.run, cancels=asked, **QUIET)
+    tab.run.submit(curriculum_runs.server_run, None, tab.run, **QUIET)
+    tab.upload.upload(upload, tab.upload, tab.run, **QUIET)
