@@ -52,8 +52,12 @@ function empty() {
     el("p", {}, el("code", {}, EXAMPLE)),
   ];
 }
+let shown = {};
 function draw() {
-  const value = props.value || {};
+  const arrived = props.value || {};
+  // What the widget asks for by itself may arrive late: it does not take the place of a log that somebody uploaded.
+  const value = arrived.by_itself && shown.source ? shown : arrived;
+  shown = value;
   const runs = value.runs || [];
   root.replaceChildren(
     ...[
@@ -87,8 +91,9 @@ function draw() {
   root.dataset.runs = runs.length;
 }
 const ask = () => trigger("submit", {});
+const askByItself = () => trigger("submit", { by_itself: true });
 watch("value", draw);
 draw();
 charts.whenSeen(root, () => {
-  if (props.value.from_server && !props.value.source) ask();
+  if (props.value.from_server && !props.value.source) askByItself();
 });

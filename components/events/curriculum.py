@@ -26,11 +26,14 @@ def wire_curriculum(tab: CurriculumTab, shop: Shop) -> None:
     def learn(event: gr.EventData) -> Any:
         return curriculum_runs.learning(data_of(event))
 
+    def own_run(event: gr.EventData) -> Any:
+        return curriculum_runs.server_run() | {"by_itself": data_of(event).get("by_itself") is True}
+
     def upload(file: str | None) -> Any:
         return curriculum_runs.read_run(Path(file), Path(file).name) if file else gr.skip()
 
     # "multiple", since Gradio drops what is asked before it has taken note of the last answer; the widgets wait for it.
     tab.openings.submit(compare, None, tab.openings, trigger_mode="multiple", **QUIET)
     tab.learning.submit(learn, None, tab.learning, trigger_mode="multiple", **QUIET)
-    tab.run.submit(curriculum_runs.server_run, None, tab.run, **QUIET)
+    tab.run.submit(own_run, None, tab.run, **QUIET)
     tab.upload.upload(upload, tab.upload, tab.run, **QUIET)

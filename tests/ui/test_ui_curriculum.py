@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from tabs import Tabs
 from ui_space import HOSTILE, Server, Space, each_look
+
+from components import curriculum_runs
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -263,6 +266,33 @@ def test_an_uploaded_log_is_drawn_and_markup_in_it_is_text(visit: Callable[..., 
     file.write_text("nothing\n")
     send(page, file)
     expect(page.locator(".ec-problems")).to_contain_text("no line of a curriculum's log")
+
+
+def test_an_answer_about_the_own_run_that_is_late_leaves_an_upload_alone(
+    visit: Callable[..., Space], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, gate, read = threading.Event(), threading.Event(), curriculum_runs.server_run
+
+    def late() -> Any:
+        asked.set()
+        gate.wait(600)
+        return read()
+
+    monkeypatch.setattr(curriculum_runs, "server_run", late)
+    page = visit().page
+    page.locator("#curriculum-run").scroll_into_view_if_needed()
+    assert asked.wait(300)
+    file = tmp_path / "mine.jsonl"
+    file.write_text(log_line(1) + log_line(2))
+    send(page, file)
+    expect(page.locator(".ec-runlog")).to_contain_text("From mine.jsonl")
+    page.evaluate("window.kept = document.querySelector('.ec-runlog .ec-figure')")
+    gate.set()
+    page.wait_for_function("!window.kept.isConnected")  # drawn anew with the late answer
+    expect(page.locator(".ec-runlog")).to_contain_text("From mine.jsonl")
+    # Whoever asks for the own run gets it.
+    page.click("#ec-run-again")
+    expect(page.locator(".ec-runlog")).to_contain_text("can be read yet")
 
 
 # --- looks -----------------------------------------------------------------------------------------------------------
