@@ -16,15 +16,9 @@ FORGET = """async () => {
   sessionStorage.clear();
   for (const {name} of await indexedDB.databases()) indexedDB.deleteDatabase(name);
 }"""
-# What a browser, and Gradio after it, say of connections that are broken off, as those of a page that is left.
-BROKEN_OFF = (
-    "ERR_",
-    "Server stopped",
-    "signal is aborted",
-    "BodyStreamBuffer was aborted",
-    "Connection errored out",
-    "network error",
-)
+# What a browser, and Gradio after it, say of the connections of a page that is left, and of those that a server breaks.
+LEFT = ("signal is aborted", "BodyStreamBuffer was aborted", "Connection errored out")
+BROKEN_OFF = (*LEFT, "ERR_", "Server stopped", "network error")
 
 
 class Noted:
@@ -45,9 +39,9 @@ class Noted:
             self.page.on(event, listener)
         self.page.set_default_timeout(PATIENCE)
 
-    def broke_off(self) -> list[str]:
+    def broke_off(self, mild: Sequence[str] = BROKEN_OFF) -> list[str]:
         """The problems so far, which are forgotten, beside those of connections that were broken off on purpose."""
-        rest = [text for text in self.problems if not any(words in text for words in BROKEN_OFF)]
+        rest = [text for text in self.problems if not any(words in text for words in mild)]
         self.problems.clear()
         return rest
 
@@ -57,7 +51,7 @@ class Noted:
         left = self.page.url != "about:blank"
         self.page.goto(address) if address else self.page.reload()
         if left:
-            assert not self.broke_off()
+            assert not self.broke_off(LEFT)
 
     def __enter__(self) -> Self:
         return self
